@@ -3,10 +3,10 @@
 reader         one read transaction with a time limit, errors translated
 errors         exceptions of questions, and their messages
 assets         datasets, columns and jobs as answers show them
-resolve        a name as a person types it ⇒ the node
+resolve        typed name of an asset ⇒ its node
 identity       several names of one dataset or column ⇒ the shown one
 paging         pages of an answer, and their cursors
-walk           breadth-first search, one statement a level, no node or visit twice
+walk           breadth-first search: one statement for each level, no node or visit twice
 micro_batches  micro-batches, read from the segments that hold them
 
 lineage        upstream and downstream of a dataset or column

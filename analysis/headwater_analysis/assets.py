@@ -8,6 +8,8 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
+from headwater_schemas.naming import spelling
+
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 
 
@@ -27,12 +29,12 @@ class Asset:
     Attributes:
         kind: DATASET, COLUMN or JOB.
         key: key of the node: 32 hex digits.
-        namespace: namespace by OpenLineage's naming; for a column that of its dataset.
-        name: name by OpenLineage's naming; for a column that of its dataset.
+        namespace: namespace by OpenLineage's naming; for a column, namespace of its dataset.
+        name: name by OpenLineage's naming; for a column, name of its dataset.
         column: field path of a column.
         title: short name, for captions.
         type: a dataset's type, a column's data type, a job's processing type; where known.
-        table: name of the table in a catalog, `db.orders`; a column has its table's; None if no catalog has it.
+        table: name of the table in a catalog, `db.orders`; for a column, its dataset's; None if no catalog has it.
     """
 
     kind: AssetKind
@@ -48,13 +50,6 @@ class Asset:
     def spelling(self) -> str:
         """Name that `resolve` understands: `kafka://broker:9092/orders`, `file:/tmp/x`."""
         return spelling(self.namespace, self.name) + (f"#{self.column}" if self.column is not None else "")
-
-
-def spelling(namespace: str, name: str) -> str:
-    """Join a dataset's or job's namespace and name: `kafka://broker:9092/orders`, `s3://bucket/x`, `file:/tmp/x`."""
-    if not name.startswith("/"):
-        return f"{namespace}/{name}"
-    return namespace + name if "://" in namespace else f"{namespace}:{name}"
 
 
 def dataset_asset(properties: Mapping[str, Any]) -> Asset:
@@ -89,9 +84,9 @@ def _table(dataset: Mapping[str, Any]) -> str | None:
 
 
 def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | None) -> str | None:
-    """Name of a dataset in a catalog, from its latest symlinks and their types, which run in parallel.
+    """Name of a dataset in a catalog, from the parallel lists of its latest symlinks and their types.
 
-    Alphabetically first of several names; None if there is none, or if it is the name itself.
+    The first of several names in alphabetical order; None if there is none, or if it is the dataset's own name.
     """
     if not symlinks:
         return None  # as for most of a page's thousand

@@ -1,8 +1,8 @@
 """Names of columns over time: columns that were renamed, or dropped and added again. Pure.
 
 A RENAME COLUMN changes only a table's schema: values that were written as `nm` are read as `full_name`. A column that
-is dropped and added again is a different column: it has none of the first one's values. So a column is identified by
-the names that it had, each for a time, and not by one name:
+is dropped and added again is a different column, without the values of the first one. So a column is identified by all
+its names, each for a span of time:
 
     nm → full_name at 10:00            full_name: nm until 10:00, full_name since
     label dropped at 10:00, added      label: label since 10:00; the one until then is a former column
@@ -24,7 +24,7 @@ class ColumnNameChange(NamedTuple):
     Attributes:
         at: time of the change.
         path: path before the change.
-        renamed_to: path after it; None: the column was dropped.
+        renamed_to: path after the change; None: the column was dropped.
     """
 
     at: datetime
@@ -33,7 +33,7 @@ class ColumnNameChange(NamedTuple):
 
 
 class NamedFor(NamedTuple):
-    """A column that a path stood for, from `since` to `until`; None: no bound.
+    """A column for which a path stood from `since` to `until`; None: no bound.
 
     Attributes:
         shown: current path of the column.
@@ -46,7 +46,7 @@ class NamedFor(NamedTuple):
 
 @dataclass(slots=True)
 class _Column:
-    """Paths of one column, with the start of each. At `ended` the column was `dropped`, or renamed once more."""
+    """Paths of one column, with the start time of each. At `ended` the column was `dropped`, or renamed once more."""
 
     begun: list[tuple[str, datetime | None]]
     ended: datetime | None = None
@@ -63,10 +63,10 @@ class ColumnNames:
     """Names of a dataset's columns.
 
     Attributes:
-        columns: columns that had each path; the last one is used where no time is given.
+        columns: columns that had each path; without a time, the last one counts.
         paths: all paths of a column, by its current path, which is the first.
-        former: end of the last other column of a path's name, by path.
-        dropped: paths in `former` whose column was dropped. The others' columns were renamed.
+        former: by path, the end time of the last other column with this name.
+        dropped: paths in `former` whose column was dropped; the other columns were renamed.
     """
 
     columns: dict[str, list[NamedFor]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], cu
     for place, change in enumerate(ordered):
         for path in [path for path in live if _within(path, change.path)]:
             if change.renamed_to is None and not _is_back(path, ordered[place + 1 :], current):
-                # Dropped, but no other column has the name since.
+                # Dropped, and no other column has had the name since.
                 continue
             column = live[path]
             live[path] = _Column([(path, change.at)])
@@ -143,7 +143,7 @@ def _last(each: NamedFor) -> float:
 
 
 def _is_back(path: str, later: Iterable[ColumnNameChange], current: Collection[str]) -> bool:
-    """Check whether a name that was dropped was given to another column since."""
+    """Return whether a dropped name was given to another column since."""
     return path in current or any(
         _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))
         for change in later

@@ -1,4 +1,4 @@
-"""Facets: how many of the found assets have each value of a property."""
+"""Facets: number of found assets for each value of a property."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ValueCount:
     """A value, and the number of assets that have it.
 
     Attributes:
-        value: the value; None: assets that have none.
+        value: the value; None: assets without a value.
         total: number of these assets.
     """
 
@@ -23,11 +23,11 @@ class ValueCount:
 
 
 def counted_values(values: Iterable[Iterable[str]], *, with_none: bool = False) -> tuple[ValueCount, ...]:
-    """Count values, the most frequent first, then in order of the value; at most 20.
+    """Count values, the most frequent first, equally frequent ones in order of the value; at most 20.
 
     Args:
         values: values of each asset.
-        with_none: whether to count, last, assets without a value.
+        with_none: whether to count assets without a value, too; they come last.
     """
     found: Counter[str] = Counter()
     without = 0

@@ -11,7 +11,7 @@ _HIGHEST: Final = 5
 
 
 def criticality_rank(criticality: str | None) -> int:
-    """Rank of a criticality, the worst highest: `tier-0` is `critical`, `tier-1` `high`; other words 1; none 0."""
+    """Rank of a criticality, the worst highest: `tier-0` is `critical`, `tier-1` is `high`; other words 1; none 0."""
     if not criticality:
         return 0
     word = criticality.strip().casefold()

@@ -1,4 +1,4 @@
-"""Data types as a tree, independent of a file's format; and as Spark writes them: `struct<a:int,b:array<string>>`."""
+"""Data types as a tree, independent of a file's format; and as Spark writes types: `struct<a:int,b:array<string>>`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PARAMETERS = re.compile(r"(\w+)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A type without parts, in Spark's word for it: `bigint`, `decimal(10,2)`."""
+    """A type without parts, in Spark's spelling: `bigint`, `decimal(10,2)`."""
 
     name: str
 
@@ -59,13 +59,13 @@ class TypedField:
     Attributes:
         name: name in the file.
         type: type of its values.
-        nullable: whether it may be null, where the file states it.
+        nullable: whether it may be null, if the file states that.
         default: whether the field has a default value.
-        enum: the only values that it may have, as text, sorted; None: any.
+        enum: allowed values as text, sorted; None: any value.
         unit: unit of its values: `km`, `EUR`.
         meaning: declared meaning: a term of a glossary.
         description: description for people.
-        line: line in the file, from 1; 0: not known.
+        line: line in the file, from 1; 0: unknown.
     """
 
     name: str
@@ -90,7 +90,7 @@ DataType: TypeAlias = Atom | ArrayOf | MapOf | StructOf
 
 
 def atom(text: str) -> Atom:
-    """A type without parts, by any of its usual words: `LONG`, `numeric(10, 2)`.
+    """Return a type without parts, by any of its usual names: `LONG`, `numeric(10, 2)`.
 
     `decimal` alone is Spark's `decimal(10,0)`.
     """
@@ -104,7 +104,7 @@ def atom(text: str) -> Atom:
 
 
 def within(fields: Iterable[TypedField]) -> Iterator[DataType]:
-    """The types of fields, and of everything within them."""
+    """Types of these fields, and of everything within them."""
     waiting = [field.type for field in fields]
     while waiting:
         type_ = waiting.pop()
@@ -132,7 +132,7 @@ def type_text(type_: DataType) -> str:
 
 
 def parse_type(text: str) -> DataType:
-    """Parse a type as Spark writes it. A text in another form becomes an atom of that name."""
+    """Parse a type as Spark writes it. A text in another form becomes an atom with this text."""
     if "<" not in text:
         return atom(text)
     try:

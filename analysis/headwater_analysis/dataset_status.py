@@ -1,8 +1,8 @@
 """Status of datasets now: the last run that wrote each, and the results of its latest checks.
 
-The last run is found by the time of the job's WRITES, which is that of the run, in the index of runs by state and time;
-for a streaming query by the index of its runs. Runs that failed without a write are found among the estate's latest
-`MOST_FAILED` failed ones. So a table with a million runs costs as much as one with two.
+The last run is found in the index of runs by state and time: the time of the job's WRITES is that of the run. For a
+streaming query, the index of its runs has it. Runs that failed without a write are found among the estate's latest
+`MOST_FAILED` failed runs. So a table with a million runs costs as much as a table with two.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from headwater_analysis.reader import Transaction
 from headwater_schemas.events import RunEventType
 
 MOST_FAILED = 1_000
-"""Maximum number of failed and of aborted runs of the estate, the latest, that are searched for outputs."""
+"""Maximum number of the estate's latest failed runs, and of its aborted ones, to search for outputs."""
 _MOST_WRITERS = 3
-"""Maximum number of jobs of a dataset, those that wrote it last, whose runs are looked up."""
+"""Maximum number of a dataset's jobs whose runs are looked up: the jobs that wrote it last."""
 _FEW_RUNS = 200
-"""Maximum number of runs of a job that are read one by one where the time of its write finds none."""
+"""Maximum number of a job's runs to read one by one, if the time of the job's write finds no run."""
 
 
 class CheckOutcome(StrEnum):
@@ -37,7 +37,7 @@ class CheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """Last run that wrote a dataset, also one that failed.
+    """Last run that wrote a dataset, even if it failed.
 
     Attributes:
         run_id: id of the run.
@@ -55,8 +55,8 @@ class DatasetStatus:
     """Status of a dataset now.
 
     Attributes:
-        last_run: the run that was seen last among those that wrote it; None if none is known.
-        quality: FAILED if an assertion of its latest checks failed, PASSED if none did; None without checks, and for an
+        last_run: of the known runs that wrote it, the last seen one; None if none is known.
+        quality: FAILED if an assertion of its latest checks failed, PASSED if none did. None without checks, and for an
             asker who may not see everything.
     """
 
@@ -65,7 +65,7 @@ class DatasetStatus:
 
 
 def status_of(tx: Transaction, datasets: Mapping[int, Asset]) -> dict[int, DatasetStatus]:
-    """Status of shown datasets, by Neo4j's id, in the same number of statements for any number of them."""
+    """Status of shown datasets, by Neo4j's id; the number of statements doesn't depend on the number of datasets."""
     if not datasets:
         return {}
     identities = Identities.of(tx)

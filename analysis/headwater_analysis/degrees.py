@@ -1,4 +1,4 @@
-"""Direct neighbours of datasets: those that feed them, and those that they feed, under all names of each."""
+"""Direct neighbours of datasets, under all names of each: datasets upstream and downstream."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class NearDatasets:
 
 
 def near_datasets(tx: Transaction, nodes: Iterable[int], *, as_of: datetime | None = None) -> dict[int, NearDatasets]:
-    """Direct neighbours of datasets, in two statements for all.
+    """Direct neighbours of all these datasets, by two statements.
 
     Args:
         nodes: ids of shown datasets.
-        as_of: only hops that had been seen by then; None: now.
+        as_of: count only hops that had been seen by this time; None: now.
     """
     found: dict[int, NearDatasets] = defaultdict(NearDatasets)
     asked, identities = list(dict.fromkeys(nodes)), Identities.of(tx)

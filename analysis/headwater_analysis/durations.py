@@ -1,4 +1,4 @@
-"""Durations as people write them in files: a number and a unit, `90s`, `15m`, `2h`, `14d`, `2w`."""
+"""Durations in files: a number and a unit, `90s`, `15m`, `2h`, `14d`, `2w`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def read_duration(value: Any) -> int:
-    """Parse a duration in a file as seconds.
+    """Parse a duration of a file to seconds.
 
     Raises:
-        ValueError: it isn't a duration.
+        ValueError: the value isn't a duration.
     """
     if isinstance(value, str) and (found := _WRITTEN.fullmatch(value)):
         return int(found[1]) * _SECONDS[found[2]]
@@ -22,7 +22,7 @@ def read_duration(value: Any) -> int:
 
 
 def duration_text(seconds: int) -> str:
-    """A duration in words, in the largest unit that divides it: `1 day`, `36 hours`, `90 s`."""
+    """Format a duration in the largest unit that divides it: `1 day`, `36 hours`, `90 s`."""
     for size, unit in _UNITS:
         if seconds and not seconds % size:
             return f"{seconds // size:,} {unit}{'' if seconds == size else 's'}"

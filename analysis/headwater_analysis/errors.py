@@ -1,17 +1,17 @@
 """Exceptions of questions.
 
 AnalysisError
-├── NotFoundError        no such asset, run, record; with the nearest names
-│   └── NotPreparedError the graph has no indexes: nothing was ever written
-├── AmbiguousError       several assets have that name; with them
-├── QuestionError        the question itself is wrong; names the field
-├── TimeLimitError       the answer took longer than it may
-├── ArrivalsUnknownError    Kafka can't be asked when records arrived
-├── NotFilteredError        the answer is for askers who may see everything
+├── NotFoundError           the graph has no such asset, run or record; has the nearest names
+│   └── NotPreparedError    the graph has no indexes: nothing was ever written
+├── AmbiguousError          several assets have this name; has their spellings
+├── QuestionError           the question is invalid; names the field
+├── TimeLimitError          no answer within the time limit
+├── ArrivalsUnknownError    Kafka's arrival times of records can't be read
+├── NotFilteredError        only askers who may see everything get the answer
 ├── GraphUnreachableError   Neo4j doesn't answer
-└── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
+└── GraphRefusedError       Neo4j refuses user, password or database, or the graph's version differs; has the setting
 
-A bug, such as one in a statement, is raised as the original exception.
+A bug, for example in a statement, is raised as the original exception.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from collections.abc import Sequence
 
 
 class AnalysisError(Exception):
-    """Any error of this package. The message is for the person who asked; never a secret."""
+    """Any error of this package. The message is for the asker, and never contains a secret."""
 
 
 class NotFoundError(AnalysisError):
     """An asset, run or record isn't in the graph.
 
     Attributes:
-        nearest: existing names, the most similar first; maybe none.
+        nearest: existing names, the most similar first; may be empty.
     """
 
     def __init__(self, message: str, *, nearest: Sequence[str] = ()) -> None:
@@ -36,14 +36,14 @@ class NotFoundError(AnalysisError):
 
 
 class NotPreparedError(NotFoundError):
-    """The graph has no indexes, which a consumer creates before it writes anything: nothing is in it."""
+    """The graph has no indexes. A consumer creates them before it writes anything, so the graph is empty."""
 
 
 class AmbiguousError(AnalysisError):
     """Several assets have this name.
 
     Attributes:
-        candidates: unambiguous spelling of each.
+        candidates: unambiguous spelling of each of these assets.
     """
 
     def __init__(self, message: str, *, candidates: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ class QuestionError(AnalysisError):
     """The question is invalid.
 
     Attributes:
-        field: invalid parameter, by its name in the API, `depth` say.
+        field: name of the invalid parameter in the API, for example `depth`.
     """
 
     def __init__(self, message: str, *, field: str) -> None:
@@ -67,8 +67,8 @@ class TimeLimitError(AnalysisError):
     """Neo4j ended the question at its time limit.
 
     Attributes:
-        seconds: the limit.
-        what: subject that took longer: the beginning of a sentence.
+        seconds: the time limit.
+        what: beginning of the message: what took too long, and a way to ask for less.
     """
 
     def __init__(self, seconds: float, rule: str | None = None) -> None:
@@ -80,7 +80,7 @@ class TimeLimitError(AnalysisError):
 
 
 class ArrivalsUnknownError(AnalysisError):
-    """Records that arrived in a time are unknown: Kafka can't be asked, or not from here."""
+    """Arrival times of records are unknown: Kafka can't be read, or not from here."""
 
     def __init__(self, topic: str, why: str) -> None:
         super().__init__(
@@ -90,7 +90,7 @@ class ArrivalsUnknownError(AnalysisError):
 
 
 class NotFilteredError(AnalysisError):
-    """The answer is also made of what the asker may not see, and can't be had without it."""
+    """The answer also depends on assets that the asker may not see, and can't be computed without them."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -100,11 +100,11 @@ class NotFilteredError(AnalysisError):
 
 
 class GraphUnreachableError(AnalysisError):
-    """Neo4j doesn't answer, or not now. Asking again later may help."""
+    """Neo4j doesn't answer, perhaps only now. The same question may succeed later."""
 
 
 class GraphRefusedError(AnalysisError):
-    """Neo4j refuses the connection, or its graph is of another version of the model, until a person changes a setting.
+    """Neo4j refuses the connection, or its graph has another version of the model; a setting has to be changed.
 
     Attributes:
         setting: name of the setting.

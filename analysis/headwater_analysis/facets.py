@@ -1,4 +1,4 @@
-"""Facets of a node that Headwater keeps without interpretation."""
+"""Facets of a node that Headwater stores without interpretation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """An OpenLineage facet that Headwater keeps without interpretation.
+    """An OpenLineage facet that Headwater stores without interpretation.
 
     Attributes:
         name: name of the facet.
@@ -22,18 +22,18 @@ class Facet:
 
 
 def facets_of(properties: Mapping[str, Any]) -> tuple[Facet, ...]:
-    """Build facets from a node's `facet_names` and `facets`, which run in parallel."""
+    """Build facets from a node's parallel lists `facet_names` and `facets`."""
     rows = zip(properties.get("facet_names") or (), properties.get("facets") or (), strict=True)
     return tuple(Facet(name, json) for name, json in rows)
 
 
 def contents(facets: Iterable[Facet]) -> dict[str, Any]:
-    """Content of each facet, by name; invalid JSON as text; cleared facets are left out."""
+    """Content of each facet, by name; invalid JSON stays a text; cleared facets are left out."""
     return {facet.name: _content(facet.json) for facet in facets if facet.json}
 
 
 def member(found: Any, name: str) -> Mapping[str, Any]:
-    """Members of a facet, or of a member of one; empty if it has another form: facets may have any."""
+    """Member of a facet, or of a facet's member; empty if it has another form, since facets may have any form."""
     inner = found.get(name) if isinstance(found, Mapping) else None
     return inner if isinstance(inner, dict) else {}
 

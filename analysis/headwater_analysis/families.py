@@ -1,8 +1,8 @@
-"""Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and reversely.
+"""Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and vice versa.
 
-A job that copies `value` names no `value.email`, and its plan has no edge from there. So data of a column also flows
-along the edges of its parents and of its fields. Fields that a plan writes separately are excepted: the plan has edges
-for them.
+A job that copies `value` doesn't name `value.email`, and its plan has no edge from this field. So data of a column also
+flows along the edges of its parents and of its fields. Fields that a plan writes separately are an exception: the plan
+has their edges.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Relatives:
     """Parents and fields of some columns, by id.
 
     Attributes:
-        wholes: for each parent, the requested columns that are fields of it.
-        fields: for each field, the columns asked about that contain it.
+        wholes: for each parent, the requested columns that are its fields.
+        fields: for each field, the requested columns that contain it.
     """
 
     wholes: dict[int, list[int]]
@@ -33,12 +33,12 @@ class Relatives:
         return [*self.wholes, *self.fields]
 
     def of(self, node: int) -> list[int]:
-        """Requested columns of which a node is a parent or field."""
+        """Requested columns whose parent or field a node is."""
         return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
 
 
 class Families:
-    """Lookup of parents and fields of columns; those of a dataset are looked up once."""
+    """Lookup of parents and fields of columns; each dataset's are looked up once."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -49,7 +49,7 @@ class Families:
 
     @staticmethod
     def of(tx: Transaction) -> Families:
-        """Return the transaction's lookup: every part of a question shares it."""
+        """Return the transaction's lookup, which all parts of a question share."""
         return tx.common(Families)
 
     def relatives(self, nodes: Sequence[int], *, every_field: bool = False) -> Relatives:

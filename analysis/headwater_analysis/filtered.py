@@ -1,26 +1,28 @@
-"""Statements for askers who may not see everything: each matches only what they may see.
+"""Statements for askers who may not see everything: each statement matches only what the asker may see.
 
     MATCH (j:HwJob)-[:READS]->(d) WHERE d.key = $given.key
 
-becomes, with CONDITION as below for the variable in front of it,
+becomes, with CONDITION (see `condition`) for the variable before it,
 
     MATCH (j:HwJob WHERE CONDITION)-[:READS]->(d WHERE CONDITION) WHERE d.key = $given.key
 
-Every pattern of a node gets the condition, and every pattern of a relationship that a job made (FEEDS, DERIVES,
-INFLUENCES, GENERATES), whose property `job` names its asset. So a statement can't forget it, and an answer is computed
-as if what is hidden weren't there: counts, limits and cursors included. A node without an asset matches nothing, but
+Every pattern of a node gets the condition. So does every pattern of a relationship that a job made (FEEDS, DERIVES,
+INFLUENCES, GENERATES): its property `job` names its asset. So no statement can forget the condition, and an answer is
+computed as if hidden assets didn't exist: counts, limits and cursors included. A node without an asset matches nothing,
+except:
 
 - micro-batches and summaries are visible if their query is;
 - names of datasets (aliases), declaration sets, days of retention, and the graph's own nodes have no asset: they are
-  reached from, and lead to, nodes that are checked.
+  only reached from, and only lead to, nodes that are checked.
 
-An incident concerns several assets, and isn't among these: no restricted asker sees one.
+An incident concerns several assets, and is no exception: restricted askers see no incident.
 
-What a full-text index finds has no score: a word's weight depends on how many names have it, hidden ones included.
+Hits of a full-text index have no score: the weight of a word depends on the number of names with it, hidden ones
+included.
 
-A bare name that an earlier pattern of the same scope has checked, such as `(d)`, isn't checked again. Cypher is read as
-tokens and brackets, not parsed: statements are ours, and `tests/integration/server` asks the database whether it takes
-each of them.
+A bare name, such as `(d)`, isn't checked again if an earlier pattern of the same scope has checked it. Cypher is read
+as tokens and brackets, not parsed: statements are ours, and `tests/integration/server` asks the database whether it
+accepts each of them.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ FREE: Final = frozenset({"HwAlias", "HwDeclarationSet", "HwRetention", "HwProgre
 OF_QUERIES: Final = frozenset({"HwSegment", "HwSummary"})
 """Labels of nodes that belong to the asset of their query."""
 TO_QUERIES: Final = frozenset({"CONSUMED", "PRODUCED", "READ", "WROTE", "IN_RUN", "IN_QUERY", "NEXT"})
-"""Types of relationships that such nodes have."""
+"""Types of relationships that these nodes have."""
 OF_JOBS: Final = frozenset({"FEEDS", "DERIVES", "INFLUENCES", "GENERATES"})
 """Types of relationships that belong to the job that made them."""
 
@@ -63,10 +65,10 @@ def condition(name: str, asset: str = "_asset") -> str:
 
 @cache
 def filtered(text: LiteralString) -> LiteralString:
-    """Statement that matches only what `$given.visible` (maps of lists: scopes, hidden, also) allows.
+    """Return the statement that matches only what `$given.visible` (maps of lists: scopes, hidden, also) allows.
 
     Raises:
-        ValueError: a relationship without a type, which can't be checked; or brackets that don't match.
+        ValueError: a relationship without a type, which can't be checked; or unbalanced brackets.
     """
     return _Filter(text).result()
 
@@ -108,7 +110,7 @@ class _Filter:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ""
 
     def _scope(self, at: int, end: int, known: set[str]) -> None:
-        """Filter what is between two tokens; `known` are the checked names, to which those of here are added."""
+        """Filter the tokens between two positions; checked names are added to `known`."""
         outer = set(known)
         while at < end:
             text = self._at(at)
@@ -132,7 +134,7 @@ class _Filter:
             at += 1
 
     def _inherited(self, at: int, known: set[str]) -> set[str] | None:
-        """Names that a subquery begins with; None if the bracket begins none."""
+        """Names with which a subquery begins; None if the bracket doesn't begin a subquery."""
         before = self._at(at - 1)
         if before.upper() in _SUBQUERIES:
             return set(known)
@@ -143,7 +145,7 @@ class _Filter:
         return None
 
     def _is_node(self, at: int) -> bool:
-        """Tell a node's pattern from a call, a group and a list of names."""
+        """Return whether a bracket is a node's pattern, not a call, a group or a list of names."""
         end = self._closing[at]
         inside = at + 1
         if self._tokens[inside].is_word:
@@ -158,7 +160,7 @@ class _Filter:
         follows = before == "-" and self._at(at - 2) == "]"
         follows |= before == ">" and self._at(at - 2) == "-" and self._at(at - 3) == "]"
         leads = (after == "-" and self._at(end + 2) == "[") or (after == "<" and self._at(end + 2) == "-")
-        # Beside a part of a path that repeats: (a) (()-[r]->()){1,3} (b).
+        # Next to a repeated part of a path: (a) (()-[r]->()){1,3} (b).
         leads |= after == "(" and self._at(end + 2) == "("
         follows |= before == "}" and self._at(at - 2).isdecimal()
         return follows or leads or before.upper() == "MATCH"
@@ -185,7 +187,7 @@ class _Filter:
         known.add(name)
 
     def _types_at(self, at: int) -> set[str]:
-        """Types of the relationships on both sides of a node's pattern, and their names."""
+        """Types and names of the relationships on both sides of a node's pattern."""
         end = self._closing[at]
         left = next((each for each in (at - 2, at - 3) if self._at(each) == "]"), None)
         right = next((each for each in (end + 2, end + 3) if self._at(each) == "["), None)
@@ -211,7 +213,7 @@ class _Filter:
         self._add(at, end, condition(name, "job"))
 
     def _yielded(self, at: int, known: set[str]) -> None:
-        """`YIELD node AS n, score WHERE …`: the condition comes first."""
+        """Filter `YIELD node AS n, score WHERE …`: the condition comes first."""
         name = self._at(at + 3)
         known.add(name)
         if self._at(at + 4) == "," and self._at(at + 5) == "score":

@@ -1,7 +1,7 @@
 """Freshness of the graph: how far it is behind the events topic, stated with every answer.
 
-Consumers write their progress beside the graph every few seconds (`headwater_consumers.materializer.progress`). If they
-have stopped reporting, the brokers are asked for the topic's end offsets, if the caller can reach them.
+Consumers write their progress to the graph every few seconds (`headwater_consumers.materializer.progress`). If they
+have stopped reporting, the caller's connection to the brokers, if any, gives the topic's end offsets.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class GraphState:
 
     Attributes:
         last_event: time of the latest record in the graph; None: unknown.
-        behind: records on the topic that aren't in the graph yet; None: unknown.
-        stale: reason why events may be missing from the answer; None: there is none.
+        behind: number of records on the topic that aren't in the graph yet; None: unknown.
+        stale: reason why events may be missing from the answer; None: no reason.
     """
 
     last_event: datetime | None
@@ -33,7 +33,7 @@ NOT_REPORTED = GraphState(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class TopicEnd:
-    """Begin and end offset of a partition of the events topic, half-open, as its brokers have them."""
+    """Begin and end offset of a partition of the events topic, half-open, as its brokers report them."""
 
     partition: int
     topic_id: str
@@ -52,7 +52,7 @@ def not_asked(_topic: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Reported:
-    """Progress of one partition as a consumer wrote it; `now` and `at` by the database's clock."""
+    """Progress of one partition, as a consumer wrote it; `now` and `at` are times of the database's clock."""
 
     topic: str
     topic_id: str
@@ -69,13 +69,13 @@ class _Reported:
 
 
 def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: TopicEnds) -> GraphState:
-    """Judge the progress that consumers have reported.
+    """Derive the graph's state from the progress that consumers have reported.
 
     Args:
         rows: properties of the nodes `HwProgress`, each with `at` and `now` as milliseconds since the epoch.
-        stale_seconds: a consumer without a report for this time counts as stopped; a graph whose last event is older,
-            while the topic has more, is stale.
-        ends: asked where a consumer is silent.
+        stale_seconds: time without a report after which a consumer counts as stopped. A graph whose last event is
+            older, while the topic has more, is stale.
+        ends: asks the brokers if a consumer is silent.
     """
     reported = [_Reported(**{**row, "at": _time(row["at"]), "now": _time(row["now"])}) for row in rows]
     if not reported:
@@ -97,7 +97,7 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
 
 
 def _asked(reported: Sequence[_Reported], ends: TopicEnds) -> int | None:
-    """Number of records of the reported topics that aren't in the graph, by the brokers; None: no access to brokers."""
+    """Number of records of the reported topics that the graph lacks, by the brokers; None: no access to brokers."""
     known = {(each.topic, each.partition): each for each in reported}
     missing = 0
     for topic in {each.topic for each in reported}:

@@ -1,4 +1,4 @@
-"""Status of the graph and its consumers, for people who open a page: what is there, and whether it grows."""
+"""Status of the graph and its consumers, for a page: its contents, and whether they grow."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ class ConsumerState(StrEnum):
     """State of the consumers that write the graph."""
 
     REPORTING = "REPORTING"
-    """All have reported their progress lately."""
+    """All consumers have reported their progress lately."""
     SILENT = "SILENT"
-    """One hasn't reported for the time after which a graph may be stale."""
+    """A consumer hasn't reported for the time after which a graph may be stale."""
     NEVER = "NEVER"
-    """None has ever reported."""
+    """No consumer has ever reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphStatus:
-    """Status of the graph and its consumers. All but the first two are None while Neo4j doesn't answer.
+    """Status of the graph and its consumers. Only the first two fields are set if Neo4j doesn't answer.
 
     Attributes:
         graph_reachable: whether Neo4j answers.
-        kafka_reachable: whether Kafka takes events; None where the server accepts none.
+        kafka_reachable: whether Kafka takes events; None if the server accepts no events.
         prepared: whether a consumer has made the graph's indexes.
         consumer: state of the consumers.
         events: number of records of the events topic that the consumers have read, by their offsets; None: unknown, or
             the asker may not see everything.
-        behind: number of records that wait on the topic; None: unknown, or the asker may not see everything.
+        behind: number of records on the topic that aren't in the graph yet; None: unknown, or the asker may not see
+            everything.
         last_event: time of the latest record in the graph; None: unknown, or the asker may not see everything.
-        datasets: number of datasets, each of its names counted.
+        datasets: number of datasets; each name of a dataset counts.
         jobs: number of jobs.
     """
 
@@ -55,14 +56,14 @@ class GraphStatus:
 
 
 def graph_status(reader: Reader, *, kafka_reachable: bool | None) -> GraphStatus:
-    """Return the status of the graph. A Neo4j that doesn't answer is a status, no error.
+    """Return the status of the graph. If Neo4j doesn't answer, this is a status, not an error.
 
     Args:
         reader: reader of the graph.
-        kafka_reachable: whether Kafka takes events, as the caller knows.
+        kafka_reachable: whether Kafka takes events, as far as the caller knows.
 
     Raises:
-        GraphRefusedError: Neo4j refuses the account, or the graph is of another version.
+        GraphRefusedError: Neo4j refuses the account, or the graph has another version.
     """
     seconds = min(TIMEOUT_SECONDS, reader.timeout_seconds)
 

@@ -1,6 +1,6 @@
-"""Hidden assets, taken out of values that name several assets: micro-batches, and lists of keys or names.
+"""Removal of hidden assets from values that name several assets: micro-batches, and lists of keys or names.
 
-Patterns of statements are filtered as a whole (`filtered`); what is packed into one property is filtered here.
+Patterns of statements are filtered as a whole (`filtered`); values packed into one property are filtered here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OUTCOMES = ("quality_namespaces", "quality_datasets")
 
 
 class SeenDatasets:
-    """Datasets that the asker of a question may see; those whose names aren't known are looked up once."""
+    """Datasets that the asker of a question may see. Datasets with unknown names are looked up once."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -27,7 +27,7 @@ class SeenDatasets:
 
     @staticmethod
     def of(tx: Transaction) -> SeenDatasets:
-        """Return those of a transaction, which every part of a question shares."""
+        """Return the transaction's visible datasets, which all parts of a question share."""
         return tx.common(SeenDatasets)
 
     @property
@@ -36,7 +36,7 @@ class SeenDatasets:
         return self._tx.visible is None
 
     def among(self, keys: Iterable[str], names: Mapping[str, DatasetName] | None = None) -> set[str]:
-        """Return those of some keys of datasets that are visible.
+        """Return the keys of visible datasets among these.
 
         Args:
             keys: the keys.
@@ -54,7 +54,7 @@ class SeenDatasets:
 
 
 def without_hidden(seen: SeenDatasets, interval: IntervalFacts, names: Mapping[str, DatasetName]) -> IntervalFacts:
-    """Return a micro-batch without uses of datasets that the asker may not see; reports that become equal are merged.
+    """Return a micro-batch without uses of hidden datasets; reports that become equal are merged.
 
     Args:
         names: names of the datasets that it used, by key.
@@ -84,7 +84,7 @@ def outcomes_seen(tenant: str, stored: Mapping[str, Any], visible: set[str]) -> 
     """Return properties of a run or micro-batch without outcomes of assertions about hidden datasets.
 
     Args:
-        stored: its properties, or registers; `quality_…` are parallel lists.
+        stored: properties or registers of the run or micro-batch; `quality_…` are parallel lists.
         visible: keys of visible datasets.
     """
     cell = stored.get("quality")
@@ -94,7 +94,7 @@ def outcomes_seen(tenant: str, stored: Mapping[str, Any], visible: set[str]) -> 
 
 
 def lists_seen(tenant: str, outcomes: Mapping[str, Any], visible: set[str]) -> dict[str, Any]:
-    """Return parallel lists of outcomes without those about hidden datasets; other properties as they are."""
+    """Return parallel lists of outcomes without outcomes about hidden datasets; other properties stay unchanged."""
     named = enumerate(_keys_of(tenant, outcomes))
     places = [place for place, key in named if key is None or key in visible]
     return {
@@ -104,7 +104,7 @@ def lists_seen(tenant: str, outcomes: Mapping[str, Any], visible: set[str]) -> d
 
 
 def sources_seen(seen: SeenDatasets, part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return properties of a use without hidden datasets among those that the output was made from."""
+    """Return properties of a use without hidden datasets among the sources of the output."""
     if seen.all or not part.get(MADE_FROM):
         return part
     visible = seen.among(part[MADE_FROM])
@@ -112,7 +112,7 @@ def sources_seen(seen: SeenDatasets, part: Mapping[str, Any]) -> Mapping[str, An
 
 
 def runs_among(tx: Transaction, run_ids: Iterable[str]) -> set[str]:
-    """Return those of some ids of runs that the asker may see."""
+    """Return the run ids among these that the asker may see."""
     by_key = {run_key(tx.tenant, run_id): run_id for run_id in run_ids}
     if tx.visible is None or not by_key:
         return set(by_key.values())
@@ -120,7 +120,7 @@ def runs_among(tx: Transaction, run_ids: Iterable[str]) -> set[str]:
 
 
 def run_seen(tx: Transaction, own: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return properties of a run without outcomes about hidden datasets, and without hidden runs above it."""
+    """Return properties of a run without outcomes about hidden datasets, and without hidden parent and root runs."""
     if tx.visible is None:
         return own
     left = lists_seen(tx.tenant, own, SeenDatasets.of(tx).among(key for key in _keys_of(tx.tenant, own) if key))

@@ -1,21 +1,21 @@
 """Identity of datasets and columns: several names of one dataset, found by shared aliases and by renames.
 
-A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
-and so is a table before and after its RENAME. The graph shows which of them are one:
+A dataset's key is a hash of its namespace and name. So a topic that two jobs reach by different brokers is two nodes,
+and so is a table before and after its RENAME. The graph shows which nodes are one dataset:
 
 - Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
-  table (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the
+  table (TABLE, VIEW) stands for one dataset at a time: it joins the only existing dataset with this name and the
   dataset that has it as its own name.
-- RENAMED_TO from a dataset that is gone since joins both. If the old name was used again, it doesn't join them; but
-  facts observed under it until the RENAME count for the new name, too.
+- RENAMED_TO from a dataset that is gone since joins both datasets. If the old name was used again, it doesn't join
+  them; but facts observed under it until the RENAME count for the new name, too.
 
-A column has the names of its dataset, and those that it had itself (`column_names`): it was renamed, or the name was a
-dropped column's before. Columns that differ only by case are one, as engines spell the same column differently: Spark
-`MyColumn`, Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
+A column has the names of its dataset and its own names (`column_names`): it was renamed, or a dropped column had the
+name before. Columns that differ only by case are one, as engines spell the same column differently: Spark `MyColumn`,
+Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
 
-No class is stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before a
-dropped one, then a cluster's declared name before brokers, then the name that it was renamed to last, then the least.
-For a column the spelling of the latest schema is shown.
+Classes aren't stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before
+a dropped one, then a cluster's declared name before brokers, then the latest name after renames, then the least name. A
+column is shown in the spelling of the latest schema.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
+from headwater_analysis.assets import Asset, column_asset, dataset_asset
 from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import dataset_key
-from headwater_schemas.naming import is_declared_cluster
+from headwater_schemas.naming import is_declared_cluster, spelling
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
@@ -44,7 +44,7 @@ class NodeSpan(NamedTuple):
 
     Attributes:
         node: id of the node that is shown.
-        since, until: bounds of the observations that count for it; None: no bound.
+        since, until: bounds of the observations that count for the shown node; None: no bound.
     """
 
     node: int
@@ -52,7 +52,7 @@ class NodeSpan(NamedTuple):
     until: datetime | None = None
 
     def takes(self, first: datetime | None, last: datetime | None) -> bool:
-        """Return whether an observation from `first` to `last` counts; observations without times do."""
+        """Return whether an observation from `first` to `last` counts; an observation without times does."""
         begins_late = self.until is not None and first is not None and first > self.until
         ended_early = self.since is not None and last is not None and last <= self.since
         return not (begins_late or ended_early)
@@ -60,7 +60,7 @@ class NodeSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DatasetNode:
-    """Names and state of a dataset, for the choice of the shown one."""
+    """Names and state of a dataset, for choosing the shown one."""
 
     id: int
     asset: Asset
@@ -75,7 +75,7 @@ class _Rename:
 
 
 class _Columns(NamedTuple):
-    """Columns of a dataset, by id and path, and whether one of its schemas has two columns that differ only by case."""
+    """Columns of a dataset (id and path), and whether a schema of it has two columns that differ only by case."""
 
     columns: Sequence[tuple[int, str]]
     by_case: bool
@@ -103,7 +103,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _ColumnFacts:
-    """Changes of the columns of one dataset, all paths that it ever had, and its current paths."""
+    """Changes of a dataset's columns, all paths that the columns ever had, and their current paths."""
 
     changes: list[ColumnNameChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -117,7 +117,7 @@ class Identities:
     """Identity classes of datasets and columns in one question; without aliases and renames every class has one member.
 
     Attributes:
-        as_of: time for the names of columns; None is now. To be set before anything is looked up.
+        as_of: time for the names of columns; None: now. Set it before anything is looked up.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -128,7 +128,7 @@ class Identities:
         self._facts = _Facts()
         self._shown: dict[str, str] = {}
         self._members: dict[str, list[tuple[str, datetime | None, datetime | None]]] = {}
-        # Only nodes whose shown node is another one, or that are valid for only a time.
+        # Only nodes with another shown node, or with a shown node for only a span of time.
         self._node_spans: dict[int, tuple[NodeSpan, ...]] = {}
         self._nodes: dict[int, list[int]] = {}
         self._changes: dict[str, _ColumnFacts | None] = {}
@@ -136,12 +136,12 @@ class Identities:
 
     @staticmethod
     def of(tx: Transaction) -> Identities:
-        """Return the transaction's classes: every part of a question shares them."""
+        """Return the transaction's classes, which all parts of a question share."""
         return tx.common(Identities)
 
     @property
     def seen(self) -> SeenDatasets:
-        """The datasets that the asker may see."""
+        """Datasets that the asker may see."""
         return SeenDatasets.of(self._tx)
 
     @property
@@ -156,16 +156,16 @@ class Identities:
         self._find(keys)
 
     def shown(self, key: str) -> str:
-        """Key of the shown dataset for this dataset's key."""
+        """Key of the dataset that answers show for this one."""
         self._find([key])
         return self._shown.get(key, key)
 
     def members(self, key: str) -> list[str]:
-        """Keys of all datasets that are identical to this one, itself included, the shown one first."""
+        """Keys of all datasets in the class of this one, itself included; the shown one is first."""
         return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
 
     def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """Keys of `members`, and of datasets that count only for a span of time, with that span."""
+        """Keys of `members`, and of datasets that count only for a span of time; each with its span."""
         return self._of(key) or [(key, None, None)]
 
     def named(self, key: str) -> DatasetNode | None:
@@ -181,7 +181,7 @@ class Identities:
         return named is not None and named.dropped
 
     def known_as(self, key: str) -> tuple[str, ...]:
-        """All other names of a dataset, as a person may spell them: of its class, and of catalogs and clusters."""
+        """All other names of a dataset: names of its class, and names in catalogs and clusters."""
         members = set(self.members(key))
         names = {self._facts.datasets[each].asset.spelling for each in members if each in self._facts.datasets}
         for alias, claims in self._facts.claims.items():
@@ -197,7 +197,7 @@ class Identities:
 
         Args:
             nodes: ids of the nodes.
-            datasets: whether all are datasets: columns cost a round trip more.
+            datasets: whether all nodes are datasets: columns cost one more round trip.
         """
         new = [node for node in dict.fromkeys(nodes) if node not in self._looked_at]
         self._looked_at.update(new)
@@ -241,7 +241,7 @@ class Identities:
         return self.node_spans(node)[-1].node if node in self._node_spans else node
 
     def taking(self, node: int, first: datetime | None, last: datetime | None) -> list[int]:
-        """Shown nodes of a node from `first` to `last`; empty for a column whose name another column had then."""
+        """Shown nodes of a node from `first` to `last`; empty for a column if another column had its name then."""
         return list(dict.fromkeys(span.node for span in self.node_spans(node) if span.takes(first, last)))
 
     def column_notes(self, column: Asset) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ class Identities:
         return tuple(notes)
 
     def former_notes(self, nodes: Iterable[int]) -> tuple[str, ...]:
-        """Sentences on looked-up columns with an edge that was left out, as another column had the name then."""
+        """Sentences on looked-up columns with a left-out edge: another column had the name then."""
         notes = []
         for row in self._tx.rows("lineage/columns", nodes=list(dict.fromkeys(nodes))):
             column = column_asset(row["dataset"], row["properties"])
@@ -290,7 +290,7 @@ class Identities:
 
     @property
     def bounded(self) -> bool:
-        """True if a node looked up so far counts only for a span of time."""
+        """True if a node that was looked up counts only for a span of time."""
         return any(span.since or span.until for spans in self._node_spans.values() for span in spans)
 
     def hops(
@@ -322,7 +322,7 @@ class Identities:
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
     def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
-        """Nodes of datasets, or of their columns with one path, whose upper and lower case are alike."""
+        """Nodes of datasets, or of their columns with a path; case matters only if columns of a schema differ by it."""
         if path is None:
             return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
         of = [columns[member] for member in members if member in columns]
@@ -349,7 +349,7 @@ class Identities:
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """Shown datasets that had the dataset's name at some time; its own class last."""
+        """Shown datasets that had this dataset's name at some time; its own class comes last."""
         own = self._shown.get(key, key)
         found = [
             (shown, since, until)
@@ -371,7 +371,7 @@ class Identities:
         for row in self._tx.rows("identity/column_changes", keys=new):
             facts = _ColumnFacts()
             for path, renamed_to, *seen in row["changes"]:
-                # The first and the last time are known, and all observations are before `as_of`.
+                # Only the first and the last time are known. All counted observations are before `as_of`.
                 for at in {moment(each) for each in seen}:
                     if at is not None and (self.as_of is None or at <= self.as_of):
                         facts.changes.append(ColumnNameChange(at, path, renamed_to))
@@ -459,7 +459,7 @@ class Identities:
             self._add_renamed(key, renames)
 
     def _add_renamed(self, key: str, renames: Iterable[_Rename]) -> None:
-        """Add the spans in which a name belonged to an earlier dataset, if another dataset has it now."""
+        """Add the spans of time in which a name belonged to an earlier dataset, if another dataset has it now."""
         since = None
         for rename in renames:
             shown = self._shown.get(rename.after)
@@ -496,7 +496,7 @@ def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[
 
 
 def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
-    """Only dataset with a catalog's name; None if several may have it."""
+    """The only dataset with a catalog's name; empty if several datasets may have it."""
     claimants = [key for key, type_ in claims.items() if type_ in _CATALOGS and key in facts.datasets]
     live = [key for key in claimants if not facts.datasets[key].dropped]
     return live if len(live) == 1 else claimants if not live and len(claimants) == 1 else []
@@ -517,7 +517,7 @@ def _rank(
 
 
 def several_names(tx: Transaction) -> dict[str, list[str]]:
-    """Keys of all names of each dataset with several names, by key, the shown name first.
+    """Keys of all names of each dataset with several names, by key; the shown name is first.
 
     Datasets that had a name before it was reused are left out (`Identities.spans`).
     """
@@ -534,7 +534,7 @@ def known_as(tx: Transaction, asset: Asset) -> tuple[str, ...]:
 
 
 def notice(tx: Transaction, asset: Asset) -> tuple[str, ...]:
-    """Sentence on a dataset that the graph has under several names; None for any other dataset."""
+    """Sentence on a dataset that the graph has under several names; empty for any other dataset."""
     identities = Identities.of(tx)
     others = (identities.named(key) for key in identities.members(dataset_key(tx.tenant, asset.namespace, asset.name)))
     names = sorted(named.asset.spelling for named in others if named is not None)

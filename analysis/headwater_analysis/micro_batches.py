@@ -1,15 +1,15 @@
 """Micro-batches of streaming queries, read from the segments that hold them.
 
 following   micro-batches from a batch id on, in batch order
-found_from  as `following`, each decoded only where needed
-preceding   before a batch id, the latest first
-befores     predecessor of each
-rewinds     which of these batches begin where a query's offsets go back
-is_anew     whether a topic was recreated between two of them
-retired     batch ids whose micro-batches aren't kept one by one
-count       number in a span of time
-row         one micro-batch as properties and uses, in the form of a run's row
-conflicts   other reports of it, as rows of this form
+found_from  like `following`, but each micro-batch is decoded only if needed
+preceding   micro-batches before a batch id, the latest first
+befores     predecessor of each micro-batch
+rewinds     batches at which a query's offsets go back
+is_anew     whether a topic was recreated between two micro-batches
+retired     batch ids whose micro-batches aren't stored individually
+count       number of micro-batches in a span of time
+row         a micro-batch as properties and uses, in the form of a run's row
+conflicts   conflicting reports of a micro-batch, as rows of this form
 
 Datasets have their shown names (`identity`): reports that spell a dataset differently use one dataset, and don't
 conflict.
@@ -57,7 +57,7 @@ class Stretch:
     Attributes:
         query: key of the query.
         first, last: batch ids, both ends included.
-        begin, end: bounds of processing times, half-open; with a bound, batches without a time are left out.
+        begin, end: bounds of processing times, half-open; with a bound, micro-batches without a time are left out.
     """
 
     query: str
@@ -72,7 +72,7 @@ class Stretch:
         return self.begin is None and self.end is None
 
     def has(self, time: object) -> bool:
-        """Return whether a processing time, or None, is within."""
+        """Return whether a processing time, or None, is within the bounds."""
         if self.at_any_time:
             return True
         return (
@@ -86,8 +86,8 @@ class StoredMicroBatch:
     """A micro-batch in a segment, decoded when it is first read.
 
     Attributes:
-        query: key of its query.
-        batch_id: its batch id.
+        query: key of the query.
+        batch_id: batch id.
     """
 
     __slots__ = ("_identities", "_interval", "_place", "_read", "_slot", "batch_id", "query")
@@ -100,7 +100,10 @@ class StoredMicroBatch:
         self._read: Any = None
 
     def read(self, how: Callable[[IntervalFacts], T]) -> T:
-        """Apply `how`, which must always be the same function, once: each part that it used finds the micro-batch."""
+        """Apply `how` once and cache the result. It must always be the same function.
+
+        Several parts may find the same micro-batch.
+        """
         if self._read is None:
             self._read = how(self.interval())
         return self._read  # type: ignore[no-any-return]
@@ -118,7 +121,7 @@ class StoredMicroBatch:
         return without_hidden(self._identities.seen, stored, names)
 
     def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:
-        """Positions that the micro-batch read, or wrote, in a dataset. Mostly this needs no decoding."""
+        """Positions in a dataset that the micro-batch read, or wrote. Mostly, this needs no decoding."""
         if len(self._slot.shapes) == 1:
             return [
                 position
@@ -144,7 +147,7 @@ class StoredMicroBatch:
 
 
 class _Whole:
-    """A segment with all of its blocks, whose slots are read when they are first needed."""
+    """A segment with all of its blocks; slots are read when they are first needed."""
 
     def __init__(self, tx: Transaction, properties: Mapping[str, Any]) -> None:
         self._identities = Identities.of(tx)
@@ -153,7 +156,7 @@ class _Whole:
         self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
 
     def found(self, first: int, *, backwards: bool) -> Iterator[StoredMicroBatch]:
-        """Micro-batches from a batch id on, or back from it."""
+        """Micro-batches from a batch id on, forwards or backwards."""
         if backwards:
             numbers = range(at(min(first, self.last)).block, at(self.first).block - 1, -1)
         else:
@@ -180,7 +183,7 @@ class _Whole:
 
 
 def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
-    """Read the segments of ranges whole, once: later lookups in this transaction need no database."""
+    """Read the segments of these ranges whole, once: later lookups in this transaction need no database."""
     known = _loaded(tx)
     missing = [of for of in stretches if any((of.query, number) not in known for number in _numbers(of))]
     if not missing:
@@ -203,9 +206,9 @@ def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
-    """Count micro-batches in ranges with a span of time. The ranges share no segment."""
+    """Count micro-batches in ranges of batch ids and times. The ranges share no segment."""
     total = 0
-    # Number of ranges in one statement, so that its answer stays small.
+    # Maximum number of ranges in one statement, so that its answer stays small.
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
         part = stretches[begin : begin + _MOST_SEGMENTS]
         load(tx, part)
@@ -221,14 +224,14 @@ def _numbers(of: Stretch) -> range:
 
 
 def _loaded(tx: Transaction) -> dict[tuple[str, int], _Whole | None]:
-    """Segments that were read whole, by query and number; None: no segment has that number."""
+    """Segments that were read whole, by query and number; None: the segment doesn't exist."""
     found: Any = tx.shared.setdefault("segments", {})
     return found  # type: ignore[no-any-return]
 
 
 @dataclass(slots=True)
 class _Reading:
-    """Range of batch ids of which `first` to `last` is still to be read."""
+    """Range of batch ids that is still to be read, from `first` to `last`."""
 
     n: int
     of: Stretch
@@ -237,7 +240,7 @@ class _Reading:
     found: list[StoredMicroBatch] = field(default_factory=list)
 
     def takes(self, each: StoredMicroBatch, wanted: Wanted) -> bool:
-        """Add a micro-batch if the range includes it; return whether it does."""
+        """Add a micro-batch if it is wanted and within the range's times; return whether it was added."""
         if not each.may_be(wanted) or not (self.of.at_any_time or self.of.has(each.processing_time())):
             return False
         if wanted is not ANY and not wanted.holds(each.interval()):
@@ -251,7 +254,7 @@ class Wanted:
     """Filter of micro-batches.
 
     Attributes:
-        holds: predicate of each.
+        holds: predicate of a micro-batch.
         texts: a few texts; micro-batches without any of them are skipped without decoding.
     """
 
@@ -259,7 +262,7 @@ class Wanted:
     texts: Sequence[str] = ()
 
     def may_be(self, slot: Slot) -> bool:
-        """Return whether a slot may be of a wanted micro-batch."""
+        """Return whether a slot may belong to a wanted micro-batch."""
         return not self.texts or any(part in text for text in slot.texts for part in self.texts)
 
 
@@ -285,7 +288,7 @@ def following(
 
     Args:
         stretches: ranges to read.
-        limit: most micro-batches of each range.
+        limit: maximum number of micro-batches of each range.
         wanted: filter of micro-batches.
     """
     return [[each.interval() for each in found] for found in found_from(tx, stretches, limit, wanted=wanted)]
@@ -322,7 +325,7 @@ def _read(
         _take_loaded(known, reading, limit, wanted, backwards=backwards)
     open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
-    # Read as many rows as wanted. If some are missing or unwanted, continue with more.
+    # Read as many rows as wanted. If some of them are missing or unwanted, continue with more rows.
     size = limit
     while open_:
         rows = tx.rows(
@@ -357,7 +360,7 @@ def _spanned(size: int, places: int) -> int:
 def _take(
     tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take the rows that were read of a range, and shorten the range by them; without rows it is done."""
+    """Take the rows that were read for a range, and shorten the range by them. Without rows, the range is done."""
     if not rows:
         reading.first = reading.last + 1
     for row in rows:
@@ -420,7 +423,7 @@ def processing_time(interval: IntervalFacts) -> datetime | None:
 
 
 def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
-    """Batch ids whose micro-batches aren't kept one by one, by key of the query; queries without any are left out."""
+    """Batch ids whose micro-batches aren't stored individually, by key of the query; other queries are left out."""
     rows = tx.rows("micro_batches/retired", queries=sorted(set(queries)))
     return {row["query"]: retired_of(row["retired"]) for row in rows}
 
@@ -437,13 +440,13 @@ def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[Inter
 
 
 def row(interval: IntervalFacts) -> dict[str, Any]:
-    """Convert a micro-batch to properties and uses: type, dataset's key and properties of each; times are datetimes."""
+    """Convert a micro-batch to properties and uses (type, dataset's key, properties of each). Times are datetimes."""
     winner = interval.winner
     return _row("Interval", dict(interval.identity), winner, interval.variants[winner])
 
 
 def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
-    """Reports of a micro-batch with other source end positions, as rows."""
+    """Conflicting reports of a micro-batch, which have other source end positions, as rows."""
     return [
         _row("Conflict", conflict_identity(interval, digest), digest, variant)
         for digest, variant in sorted(interval.variants.items())
@@ -491,7 +494,7 @@ def _under(shown: Mapping[str, str], uses: Mapping[UseKey, Registers]) -> dict[U
 
 
 def _ends(variant: Variant) -> tuple[object, ...]:
-    """End position in each dataset that a report read, which identifies it (`identity.source_end_digest`)."""
+    """End position in each dataset that a report read; this identifies the report (`identity.source_end_digest`)."""
     ends = [
         (use.dataset, *end_of(registers["position"][1] if "position" in registers else {}))
         for use, registers in variant.uses.items()
@@ -513,7 +516,7 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
     """Properties of NEXT from one known micro-batch to the next; None if there is no previous one.
 
-    Offsets skipped in a topic that was recreated in between are a gap, too.
+    Skipped offsets in a topic that was recreated in between are a gap, too.
     """
     if before is None:
         return None
@@ -526,10 +529,10 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
 
 
 def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """Return which of some batches begin where a query's offsets go back, in ascending order.
+    """Return the batches at which a query's offsets go back, in ascending order.
 
-    A segment's list of these counts offsets of all its datasets: for an asker who may not see all, each is compared
-    with the batch before it.
+    The list of a segment covers offsets of all its datasets. So for an asker who may not see all of them, each batch is
+    compared with the batch before it.
 
     Args:
         queries: batch ids in the lists of a query's segments, by key of the query.
@@ -556,7 +559,7 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
 
     Args:
         intervals: micro-batches by query, in batch order.
-        every: whether they are all known ones of each query from its first to its last here.
+        every: whether they are all known micro-batches of each query, from its first to its last one here.
     """
     known: dict[int, IntervalFacts] = {}
     for n, (one, other) in enumerate(pairwise(intervals), 1):

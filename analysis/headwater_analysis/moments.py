@@ -1,8 +1,8 @@
 """Neo4j's times ⇒ Python's.
 
-The driver takes 100 µs and more to read a time. Where there may be thousands, a statement returns
-`t.epochMillis * 1000 + t.microsecond % 1000` instead, which costs nothing. (`epochSeconds` won't do: for a time before
-1970 with milliseconds it is the second after.)
+The driver takes 100 µs and more to read a time. For possibly thousands of times, a statement returns `t.epochMillis *
+1000 + t.microsecond % 1000` instead, which costs nothing. (`epochSeconds` is wrong here: for a time before 1970 with
+milliseconds, it is the next second.)
 """
 
 from __future__ import annotations

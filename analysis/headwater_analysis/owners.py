@@ -22,6 +22,6 @@ class OwnerName:
 
 
 def owners_of(properties: Mapping[str, Any]) -> tuple[OwnerName, ...]:
-    """Build owners from a node's `owners` and `owner_types`, which run in parallel."""
+    """Build owners from a node's parallel lists `owners` and `owner_types`."""
     pairs = zip_longest(properties.get("owners") or (), properties.get("owner_types") or (), fillvalue="")
     return tuple(OwnerName(name, type_ or None) for name, type_ in pairs if name)

@@ -3,10 +3,9 @@
     next_cursor = paging.encode((hops, key), question=question)
     hops, key = paging.decode(text, question=question, kinds=(int, str))
 
-A cursor is opaque to clients: Base64 of a version, a digest of the question and the position, a few plain values. Only
-the question that returned a cursor accepts it, so that pages of two questions are never mixed. It isn't a secret and
-isn't
-signed: its content only becomes parameters, of the types that `kinds` names.
+A cursor is opaque to clients: Base64 of a version, a digest of the question, and the position: a few plain values. Only
+the question that returned a cursor accepts it, so that pages of two questions are never mixed. A cursor isn't secret
+and isn't signed: its content only becomes parameters, of the types in `kinds`.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ class Page:
 
 
 def check_depth(depth: int | None) -> None:
-    """Check that a depth reaches anything.
+    """Check that a depth reaches any asset.
 
     Raises:
-        QuestionError: it is below 1.
+        QuestionError: the depth is below 1.
     """
     if depth is not None and depth < 1:
         raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
@@ -57,7 +56,7 @@ def check_limit(limit: int, most: int = MOST_ON_A_PAGE) -> None:
     """Check the size of a page.
 
     Raises:
-        QuestionError: it is below 1, or over `most`.
+        QuestionError: the limit is below 1, or over `most`.
     """
     if not 1 <= limit <= most:
         raise QuestionError(f"`limit` is from 1 to {most:,}.", field="limit")
@@ -74,8 +73,8 @@ def encode(position: Sequence[str | int], *, question: object) -> str:
 
     Args:
         position: sort key of the last item on this page.
-        question: everything that identifies the question, with the tenant and without cursor and page size: a tuple or
-            a dataclass of plain values, whose `repr` is equal for equal ones.
+        question: everything that identifies the question, including the tenant, without cursor and page size: a tuple
+            or a dataclass of plain values. Its `repr` must be equal for equal questions.
     """
     content = msgspec.msgpack.encode((_VERSION, _digest(question), *position))
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
@@ -110,7 +109,7 @@ def decode_start(cursor: str | None, *, question: object) -> int:
     """Decode a cursor whose position is the number of items before the page; 0 for the first page.
 
     Raises:
-        QuestionError: as `decode` does, or the number is negative.
+        QuestionError: see `decode`; or the number is negative.
     """
     if cursor is None:
         return 0
@@ -130,7 +129,7 @@ def _digest(question: object) -> bytes:
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""Placeholder for an unknown time. A parameter of the statements: creating it for each row costs 2 µs."""
+"""Placeholder for an unknown time. The statements take it as a parameter: creating it for each row costs 2 µs."""
 
 
 def encode_moment(began: datetime | None, key: str, *, question: object) -> str:
@@ -162,17 +161,18 @@ def page_by_key(
     cursor: str | None,
     more: Callable[[Transaction], Mapping[str, Any]] | None = None,
 ) -> tuple[list[Any], int, str | None]:
-    """Return a page of nodes in order of key: their properties, how many pass the filters, and the next page's cursor.
+    """Return a page of nodes in order of key: their properties, the number that passes the filters, the next cursor.
 
     Args:
         folder: folder of the statements.
-        name: name of the statement that reads a page after `$given.after`; the statement `count_<name>` counts.
-        filters: parameters of both.
-        cursor: cursor of the page; None: the first.
-        more: further parameters of both, looked up in the graph.
+        name: name of the statement that reads a page after `$given.after`; the statement `count_<name>` counts the
+            nodes.
+        filters: parameters of both statements.
+        cursor: cursor of the page; None: the first page.
+        more: further parameters of both statements, looked up in the graph.
 
     Raises:
-        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+        QuestionError: the cursor belongs to another question, or the limit isn't from 1 to 1,000.
     """
     check_limit(limit)
     asked = ("list", name, reader.tenant, sorted(filters.items()))

@@ -1,4 +1,4 @@
-"""Partitions of tables and folders as `key=value` paths: partitions of a use, and whether two may share rows."""
+"""Partitions of tables and folders as `key=value` paths: partitions of a use, and whether partitions share rows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def partitions_used(properties: Mapping[str, Any]) -> tuple[str, ...]:
 def overwritten(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     """Partitions that a PRODUCED replaced as a whole, and whether the list is complete.
 
-    Capture reports them in the facet `headwater_partitions`. Without `overwritten`, no partition was overwritten as a
-    whole; null means that they are unknown.
+    Capture reports these partitions in the facet `headwater_partitions`. Without the field `overwritten`, no partition
+    was overwritten as a whole; null means unknown partitions.
     """
     facet = member(contents(facets_of(properties)), _PARTITIONS)
     listed = facet.get("overwritten", [])
@@ -50,7 +50,7 @@ def partition_of(path: str) -> str:
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
     """Check whether two sets of partitions share no rows; False if either is unknown.
 
-    Two are apart if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
+    They share none if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """
     mine, theirs = ({tuple(_values(each)) for each in side} for side in (ones, others))
     if not mine or not theirs:

@@ -1,7 +1,7 @@
 """Results of the latest checks of datasets: assertions of writes and micro-batches, and suites of other tools.
 
-For each job that reads or writes a dataset, this is the latest run with assertions about it; for each streaming query
-that writes it, the latest micro-batch with some.
+The latest check of a job that reads or writes the dataset is its latest run with assertions about the dataset. The
+latest check of a streaming query that writes the dataset is its latest micro-batch with such assertions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from headwater_graph.keys import dataset_key
 from headwater_graph.segments import segment
 
 LOOKED_AT = 20
-"""Number of a job's latest runs with assertions that are searched for one about the dataset."""
+"""Number of a job's latest runs with assertions to search for one about the dataset."""
 AT_ONCE = 100
-"""Streaming queries whose micro-batches are read together."""
+"""Number of streaming queries whose micro-batches are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +35,8 @@ class Check:
 
     Attributes:
         job: job of the run or micro-batch.
-        run_id: the run; for a micro-batch the one that it was observed in, where known.
-        query_id, batch_id: the micro-batch.
+        run_id: run; for a micro-batch, the run in which it was observed, where known.
+        query_id, batch_id: query and batch id of a micro-batch.
         at: end of the run or micro-batch.
         passed: number of assertions that passed.
         failed: failed assertions.
@@ -57,7 +57,7 @@ class DatasetQuality:
 
     Attributes:
         dataset: the dataset.
-        checks: the latest of each job and streaming query, the latest first.
+        checks: latest check of each job and streaming query, the latest first.
     """
 
     dataset: Asset
@@ -70,12 +70,12 @@ class DatasetQuality:
 
 
 def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | None = None) -> list[DatasetQuality]:
-    """Return the results of the latest checks for the datasets that have any, in their order.
+    """Return the results of the latest checks, for datasets with checks, in the order of `assets`.
 
     Args:
         tx: read transaction.
         assets: shown datasets, or columns; results under other names of a dataset are included.
-        as_of: only runs that were over by then, and no micro-batches; None: now.
+        as_of: only runs that had ended by this time, and no micro-batches; None: now.
     """
     wanted = {asset.key: asset for asset in (_dataset(tx, each) for each in assets)}
     identities = Identities.of(tx)
@@ -92,11 +92,11 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
 
 
 def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | None = None) -> dict[str, list[Check]]:
-    """Return the latest checks of datasets, by key, without results under other names and without unchecked datasets.
+    """Return the latest checks of datasets, by key. Unchecked datasets, and results under other names, are left out.
 
     Args:
         tx: read transaction.
-        datasets: keys.
+        datasets: keys of datasets.
         as_of: as in `quality_of`.
 
     Returns:
@@ -174,7 +174,7 @@ def _of_some(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> Iterable[tup
 
 
 def _judged(results: Sequence[Quality], row: Mapping[str, Any], *, wrote: bool) -> tuple[int, tuple[Quality, ...]]:
-    """Count the passed outcomes about a dataset, and list the failed ones.
+    """Count the passed outcomes about a dataset, and list the failed outcomes.
 
     An outcome that names no dataset is about the output of its run or micro-batch.
     """

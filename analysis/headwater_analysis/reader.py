@@ -36,7 +36,7 @@ _PACKAGE = "headwater_analysis"
 _FULL_TEXT = "db.index.fulltext"
 _EVERYTHING = 2**31 - 1
 UNFILTERED = frozenset({"service/graph", "service/ping"})
-"""Statements whose rows name nothing and decide no answer: version, progress, and which look-ups can be left out."""
+"""Statements whose rows name no asset and decide no answer: version, progress, and which look-ups can be left out."""
 
 
 def statement(name: str) -> LiteralString:
@@ -54,10 +54,11 @@ T = TypeVar("T")
 def within(seconds: float, call: Callable[[], T]) -> T:
     """Run `call` with a time limit: return its result, or raise its error.
 
-    It runs in a separate thread. A late call continues there, its result ignored, and doesn't keep the process alive.
+    The call runs in a separate thread. A late call continues there; its result is ignored, and it doesn't keep the
+    process alive.
 
     Raises:
-        TimeoutError: it took longer than `seconds`.
+        TimeoutError: the call took longer than `seconds`.
     """
     calling = _Calling(call)
     thread = threading.Thread(target=calling.run, daemon=True, name="headwater-question")
@@ -76,7 +77,7 @@ class _Calling(Generic[T]):
     result: T
 
     def __init__(self, call: Callable[[], T]) -> None:
-        # So that spans and log lines of the other thread are those of this question.
+        # The other thread's spans and log lines belong to this question.
         context = copy_context()
         self._call: Callable[[], T] = lambda: context.run(call)
         self.error: BaseException | None = None
@@ -96,7 +97,7 @@ _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
 # Full-text indexes for names; the consumer creates them before it writes anything.
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
-# Error for a statement that names an index which a consumer is creating at this moment.
+# Error for a statement with an index that a consumer is creating at the moment.
 _INDEX_IN_MAKING = "Could not solve these hints"
 _INDEX_POLL_SECONDS = 0.5
 
@@ -157,8 +158,8 @@ class Transaction:
         `ask` is called once for a question, between transactions, so its duration doesn't count for the time limit.
 
         Args:
-            of: key of the answer, among all that the question asks elsewhere.
-            ask: asks for it.
+            of: key of the answer, among all answers of other servers for the question.
+            ask: function that returns the answer.
         """
         if of not in self.elsewhere:
             raise _WantedError(of, ask)
@@ -173,7 +174,7 @@ class Transaction:
         return rows
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:
-        """Return the first row, or None."""
+        """Return the first row of a statement, or None."""
         return next(iter(self.rows(name, **parameters)), None)
 
     def one(self, name: str, /, **parameters: Any) -> Record:
@@ -183,19 +184,20 @@ class Transaction:
     def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
         """Send a statement now, and return a function that waits for its row: Neo4j and Python work in parallel.
 
-        Statements that are sent later, also by other methods, are answered later.
+        Statements that are sent later, even by other methods, are answered later.
         """
         result = self._run(name, parameters)
         return lambda: result.single(strict=True)
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
-        # In one map, so that Neo4j caches one plan for all sizes of names and lists (decisions: one-parameter).
+        # One map of parameters, so that Neo4j caches one plan for all sizes of names and lists (decisions:
+        # one-parameter).
         given = {**parameters, "tenant": self.tenant}
         if self.visible is None or name in UNFILTERED:
             return self._tx.run(statement(name), {"given": given})
         given["visible"] = self.visible.given(self.tenant)
         if "looked_at" in given and _FULL_TEXT in statement(name):
-            # The index counts what is hidden, too: with a limit, it could leave out what isn't.
+            # The index also counts hidden assets: with a limit, it could leave out visible ones.
             given["looked_at"] = _EVERYTHING
         return self._tx.run(filtered(statement(name)), {"given": given})
 
@@ -207,15 +209,16 @@ class Reader:
         driver: driver of the database; the caller closes it.
         target: address of the database, for messages.
         tenant: tenant of the graph.
-        timeout_seconds: limit of one question, all its statements together. Neo4j ends it within two seconds after
-            that, and a later answer is discarded. A server that stays silent for 5 s longer counts as unreachable.
+        timeout_seconds: limit of one question, all its statements together. Neo4j ends a question within two seconds
+            after the limit, and a later answer is discarded. A server without an answer 5 s after the limit counts as
+            unreachable.
         stale_seconds: as in `freshness`.
-        ends: asked for the events topic's end offsets, if its consumers are silent.
-        visible: finds out what the asker may see, before each question; None: everything.
-        whole: whether only who may see everything is answered.
+        ends: asks for the events topic's end offsets, if its consumers are silent.
+        visible: returns what the asker may see, before each question; None: everything.
+        whole: whether to answer only askers who may see everything.
 
     Attributes:
-        tenant, timeout_seconds, stale_seconds: as given.
+        tenant, timeout_seconds, stale_seconds: see the arguments.
         freshness: freshness of the graph, as of the last question.
         filtered: whether the last question's asker may not see everything.
     """
@@ -244,12 +247,12 @@ class Reader:
         self.filtered = False
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
-        """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
+        """Run `question` in one read transaction and return its answer. It runs again if the transaction was lost.
 
         Raises:
-            GraphRefusedError: also where the graph was made by another version of its model: nodes of this version may
-                be missing there, and an answer would be incomplete.
-            AnalysisError: as in the tree of `errors`; and whatever else `question` raises.
+            GraphRefusedError: also if another version of the model made the graph: nodes of this version may be missing
+                there, and an answer would be incomplete.
+            AnalysisError: see the tree in `errors`; other errors that `question` raises are passed on.
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         elsewhere: dict[Hashable, object] = {}
@@ -269,7 +272,7 @@ class Reader:
                 elsewhere[wanted.of] = wanted.ask()
 
     def _answered(self, tx: Transaction, answer: object) -> None:
-        """Look at an answer before its transaction ends. For subclasses; here it does nothing."""
+        """Process an answer before its transaction ends. For subclasses; here it does nothing."""
 
     def _attempt(
         self,
@@ -291,7 +294,7 @@ class Reader:
 
         began = time.monotonic()
         try:
-            # The driver waits for a server that hangs until the connection is given up, minutes later.
+            # For a server that hangs, the driver waits until the connection is given up, minutes later.
             answer = within(limit + _PATIENCE_SECONDS, ask)
         except FileNotFoundError:
             # Raised by a statement: no address of a database is a file.
@@ -303,13 +306,13 @@ class Reader:
                 raise
             raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
         if time.monotonic() - began > limit:
-            # Neo4j checks every two seconds for queries to end, and an answer may arrive just before.
+            # Neo4j checks for queries to end every two seconds, and an answer may arrive just before.
             raise TimeLimitError(limit)
         return answer
 
     def _begun(self, tx: Transaction) -> Transaction:
         """Add the facts that every question needs to a transaction."""
-        # With each question: another release may recreate the graph while this process runs.
+        # Checked for each question: another release may recreate the graph while this process runs.
         row = tx.one("service/graph")
         if row["version"] not in (None, GRAPH_VERSION):
             raise GraphRefusedError(

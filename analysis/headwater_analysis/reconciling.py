@@ -1,4 +1,4 @@
-"""Streaming queries and unfinished writes in the graph, for the recovery after a crash."""
+"""Streaming queries and unfinished writes in the graph, for recovery after a crash."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class CheckpointQuery:
     """A streaming query in the graph.
 
     Attributes:
-        jobs: jobs that started it; one, unless a producer is wrong.
+        jobs: jobs that started the query; one, unless a producer is wrong.
         reads, writes: datasets of its micro-batches.
         name: name of the query in the job.
-        writes_itself: whether every start of the query reported a sink that writes each micro-batch; False for
+        writes_itself: whether every start of the query reported a sink that writes each micro-batch. False for
             foreachBatch, whose code may write or not.
-        batches: provenance of those requested micro-batches that are known.
+        batches: provenance of the known micro-batches among the requested ones.
     """
 
     jobs: tuple[JobRef, ...]
@@ -61,7 +61,7 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
 
 
 def _writes_itself(facet: str) -> bool:
-    """Return whether a start's facet states this; facets of other producers or earlier versions may not."""
+    """Return whether a start's facet reports this; facets of other producers or earlier versions may lack it."""
     try:
         return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
@@ -74,7 +74,7 @@ class OpenWrite:
 
     Attributes:
         run_id, job, parent: id, job and parent of the run.
-        started_at, last_seen: start of the run, and the last time it was seen to run.
+        started_at, last_seen: start of the run, and last observation of the run.
         facet: description of the write in its START.
         heartbeat_seconds: interval of its heartbeats; None if unknown.
         reads: datasets that it reads.
@@ -91,7 +91,7 @@ class OpenWrite:
 
 
 def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
-    """List all batch writes that were announced and have no end, the longest unseen first."""
+    """List all announced batch writes without an end, the longest unseen first."""
 
     def ask(tx: Transaction) -> tuple[OpenWrite, ...]:
         return tuple(
@@ -102,7 +102,7 @@ def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
 
 
 def claimed_versions(reader: Reader, dataset: DatasetRef, since: datetime) -> frozenset[str]:
-    """Versions of a dataset that are known to be of runs, or micro-batches, which were seen since a time."""
+    """Versions of a dataset that runs or micro-batches seen since a time are known to have written."""
 
     def ask(tx: Transaction) -> frozenset[str]:
         key = dataset_key(tx.tenant, dataset.namespace, dataset.name)

@@ -1,14 +1,19 @@
-"""Name of an asset as a person types it ⇒ its node.
+"""Typed name of an asset ⇒ its node.
 
-Accepted spellings, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or another
-such name of the dataset: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title, where
-only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the first
-characters of a key, four or more, where only one begins so. A name in other capitals is accepted if only one asset
-has it: the answer shows its spelling. `spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has
-that.
+Spellings are tried in this order:
 
-Whichever of a dataset's names is asked for, the result is the one that is shown (`identity`). Where several datasets
-have the name, existing ones go before dropped ones.
+1. The key of the node.
+2. Namespace and name in one word (`assets.spelling`), or another such name of the dataset: a catalog's, a cluster's id,
+   a path as Spark takes it.
+3. The name alone, or the title, if only one asset has it.
+4. The last part of a dataset's dotted name, `va` of `default.va`, if only one name ends in this part.
+5. The first characters of a key, four or more, if only one key begins with them.
+
+A name in another case is accepted if only one asset has it: the answer shows its spelling. `spark_catalog.db.table` and
+`lake.db.table` mean `db.table` if a catalog has that table.
+
+For any name of a dataset, the result is the shown dataset (`identity`). If several datasets have the name, existing
+ones take precedence over dropped ones.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ from headwater_schemas import naming
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
-# A spelling is split at each of its slashes; a path with more than this is found only by key or name.
+# A spelling is split at each of its slashes; a path with more slashes is found only by key or name.
 _MOST_SPLITS = 100
 _MOST_HASHES = 8
 _MOST_CANDIDATES = 20
@@ -53,7 +58,7 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
 
     Args:
         text: a name, or a key.
-        whole: don't match the last part of a name.
+        whole: whether to ignore names of which `text` is only the last part.
 
     Raises:
         NotFoundError: no dataset has this name; with the nearest names.
@@ -70,7 +75,7 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
 
 
 def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
-    """All datasets with this name."""
+    """All datasets with this name, by any spelling."""
     if _KEY.fullmatch(text):
         return _by_keys(tx, AssetKind.DATASET, [text]) or [
             FoundNode(*each) for each in names.exact(tx, AssetKind.DATASET, text)
@@ -110,10 +115,10 @@ def resolve_job(tx: Transaction, text: str) -> FoundNode:
 def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
     """Return a column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
 
-    A column with several spellings is found by each, as the one that is shown.
+    A column with several spellings is found by each of them; the result is the shown column.
 
     Raises:
-        NotFoundError: no such dataset, or it never had such a column; with the nearest.
+        NotFoundError: no such dataset, or it never had such a column; with the nearest names.
         AmbiguousError: several datasets have this name.
     """
     owner = resolve_dataset(tx, dataset)
@@ -140,7 +145,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
 
 
 def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
-    """Column that is shown for another: under its name since its RENAME, spelled as in the latest schema."""
+    """Column that is shown for another column: by its name since its RENAME, in the spelling of the latest schema."""
     identities = Identities.of(tx)
     identities.learn([column.id])
     node = identities.shown_node(column.id)
@@ -148,7 +153,7 @@ def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
 
 
 def resolve_asset(tx: Transaction, text: str) -> FoundNode:
-    """Return the dataset that `text` names; or the column, as answers spell it, `dataset#field.path`, or by its key.
+    """Return the dataset that `text` names; or the column, as answers spell it (`dataset#field.path`), or by its key.
 
     Raises:
         NotFoundError: no asset has this name; with the nearest names.
@@ -159,7 +164,7 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
     except NotFoundError as error:
         if _KEY.fullmatch(text) and (found := _column(tx, text)) is not None:
             return _shown_column(tx, found)
-        # Names may contain a #, too: the longest name of a dataset is taken, the rest is the column.
+        # Names may contain a #, too: the longest dataset name wins, and the rest is the column.
         last: NotFoundError = error
         for hash_ in [match.start() for match in re.finditer("#", text)][: -_MOST_HASHES - 1 : -1]:
             try:
@@ -184,7 +189,7 @@ def _resolve(tx: Transaction, text: str, kind: AssetKind) -> FoundNode:
 
 
 def _in_any_case(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
-    """Assets with this name in other capitals, as `names.nearest` finds them."""
+    """Assets with this name in another case, as found by `names.nearest`."""
     wanted = text.casefold()
     near = names.nearest(tx, kind, text)
     matches = [asset for asset in near if wanted in (asset.spelling.casefold(), asset.name.casefold())]
@@ -201,7 +206,7 @@ def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
     """The only asset whose key has this prefix, if any.
 
     Raises:
-        AmbiguousError: several keys have it.
+        AmbiguousError: several keys have this prefix.
     """
     if _SHORT_KEY.fullmatch(text) is None:
         return []
@@ -229,7 +234,7 @@ def _only(tx: Transaction, text: str, kind: AssetKind, found: list[FoundNode]) -
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
-    """Every namespace and name that would be spelled like this."""
+    """Every pair of namespace and name with this spelling."""
     for slash in [match.start() for match in re.finditer("/", text)][:_MOST_SPLITS]:
         yield text[:slash], text[slash + 1 :]
         yield text[:slash].removesuffix(":"), text[slash:]

@@ -1,4 +1,4 @@
-"""Schemas that datasets had, with their first and last reports, and the changes from one to the next."""
+"""Schemas of datasets, with their first and last reports, and the changes from one schema to the next."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FieldType:
     nullable: bool | None
 
     def differs(self, other: FieldType) -> bool:
-        """Return whether both are known to differ: an unknown value is no difference."""
+        """Return whether both are known to differ: an unknown value counts as equal."""
         types = None not in (self.type, other.type) and self.type != other.type
         return types or (None not in (self.nullable, other.nullable) and self.nullable != other.nullable)
 
@@ -50,7 +50,7 @@ class SchemaChange:
     """A column that differs between two schemas of a dataset.
 
     Attributes:
-        change: ADDED, REMOVED; CHANGED: another type or nullability.
+        change: ADDED, REMOVED or CHANGED (another type or nullability).
         column: field path.
         before, after: type and nullability in the schema before and after; None if the column isn't in that schema.
     """
@@ -82,11 +82,11 @@ class KnownSchema:
     """A current or former schema of a dataset.
 
     Attributes:
-        digest: 32 hex digits, of the paths, types and nullability of its fields.
+        digest: digest of the paths, types and nullability of its fields, 32 hex digits.
         first_seen, last_seen: first and last report of the schema.
         columns_total: number of its fields.
-        changes: changes since the schema of this list that was first reported before it; at most 100. None: it is the
-            first.
+        changes: changes since the previously first reported schema of this list; at most 100. None: it is the first
+            schema.
         changes_total: number of these changes.
     """
 
@@ -103,7 +103,7 @@ class SchemaAt:
     """Schema of a dataset at a time, or as a run used it.
 
     Attributes:
-        dataset: properties of its node, for assets.
+        dataset: properties of the dataset's node, for assets.
         since, until: first and last report of the schema.
         fields: fields by path, in order.
     """
@@ -115,11 +115,11 @@ class SchemaAt:
 
 
 def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tuple[KnownSchema, ...], int]:
-    """Return the latest schemas of a dataset, the one reported last first, and their number.
+    """Return the latest schemas of a dataset, the last reported first, and their number.
 
     Args:
         keys: keys of the dataset under all its names.
-        most: most schemas to return.
+        most: maximum number of schemas to return.
     """
     rows = tx.rows("schemas/latest", keys=keys, most=most + 1)
     if not rows:
@@ -131,9 +131,10 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
 
 
 def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> dict[str, SchemaAt]:
-    """Return the schemas of datasets that were reported last by a time, by the datasets' keys.
+    """Return the last schemas that had been reported by a time, by the datasets' keys.
 
-    If several schemas were reported both before and after the time, the one with the latest first report is returned.
+    If several schemas were reported both before and after the time, the schema with the latest first report is
+    returned.
 
     Args:
         keys: keys of datasets.
@@ -159,7 +160,7 @@ def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[t
 
 
 def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) -> tuple[KnownType, ...]:
-    """Types and nullability that schemas stated for a column, the one reported last first."""
+    """Types and nullability that schemas stated for a column, the last reported first."""
     return tuple(
         KnownType(row["type"] or None, _NULLABLE[row["nullable"]], moment(row["first_seen"]), moment(row["last_seen"]))
         for row in tx.rows("schemas/of_column", keys=keys, column=column, most=most)
@@ -167,7 +168,7 @@ def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) ->
 
 
 def changes(before: Mapping[str, FieldType], after: Mapping[str, FieldType]) -> Iterator[SchemaChange]:
-    """Changes between two schemas: removed fields in the order of `before`; then the rest in the order of `after`."""
+    """Changes between two schemas: removed fields in the order of `before`, then others in the order of `after`."""
     for path, was in before.items():
         if path not in after:
             yield SchemaChange(DiffChange.REMOVED, path, was, None)

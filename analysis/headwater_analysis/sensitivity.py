@@ -1,4 +1,4 @@
-"""Sensitivities in order, and the set that counts as sensitive. `headwater check` uses them, too."""
+"""Order of sensitivities, and the set that counts as sensitive. `headwater check` uses both, too."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LEVELS: Final = (
     Sensitivity.PII,
     Sensitivity.RESTRICTED,
 )
-"""Sensitivities in order, from undeclared to needing permission for each reader; a level is the index."""
+"""Sensitivities in order, from undeclared to requiring permission for each reader; the level is the index."""
 SENSITIVE: Final = LEVELS[3:]
-"""Sensitivities whose values are followed, and may not be passed on as something lower."""
+"""Sensitivities whose values are followed, and may not be passed on as something less sensitive."""
 LEAST_SENSITIVE: Final = LEVELS.index(SENSITIVE[0])
 
 
 def level_of(name: str | None) -> int:
-    """Level of a sensitivity; 0: none, or one that this version doesn't know."""
+    """Level of a sensitivity; 0: no sensitivity, or one that this version doesn't know."""
     return next((level for level, one in enumerate(LEVELS) if level and one.value == name), 0)

@@ -1,7 +1,7 @@
-"""Texts of jobs in answers: expressions, SQL, paths of files and checkpoints, errors, and facets kept as they came.
+"""Texts of jobs in answers: expressions, SQL, paths of files and checkpoints, errors, and uninterpreted facets.
 
-They have a permission of their own, since they can contain values, and names of what isn't in the graph. A field of an
-answer that is one is marked where it is declared:
+These texts have their own permission, since they can contain values, and names that the graph doesn't have. A field of
+an answer with such a text is marked in its declaration:
 
     expression: Annotated[str | None, TEXT]
 """
@@ -13,13 +13,13 @@ from functools import cache
 from typing import Any, Final, TypeVar, get_type_hints
 
 TEXT: Final = "headwater: text of a job"
-"""Mark of such a field."""
+"""Mark of a field with a text of a job."""
 
 _T = TypeVar("_T")
 
 
 def without_texts(answer: _T) -> _T:
-    """Return an answer with None in its marked fields, or an empty tuple where they are tuples.
+    """Return an answer with None (or an empty tuple, for tuples) in its marked fields.
 
     Args:
         answer: a dataclass, or tuples, lists and dictionaries of them.

@@ -11,11 +11,10 @@ from headwater_graph.keys import scope_key
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """Part of the graph that an asker may see. None in its place means everything.
+    """Part of the graph that an asker may see. In place of an instance, None means everything.
 
     Attributes:
-        scopes: scopes of which every asset is visible, but for `hidden`: "dataset:<namespace>", "job:<namespace>",
-            "consumer:".
+        scopes: scopes whose assets are visible except `hidden`: "dataset:<namespace>", "job:<namespace>", "consumer:".
         hidden: keys of assets of these scopes that aren't visible.
         also: keys of visible assets of other scopes.
     """
@@ -29,7 +28,7 @@ class Visible:
         return key in self.also or (f"dataset:{namespace}" in self.scopes and key not in self.hidden)
 
     def given(self, tenant: str) -> Mapping[str, list[str]]:
-        """Return it as the parameter `$given.visible` of a statement (`filtered`). It is shared: not to be changed."""
+        """Return this object as a statement's `$given.visible` (`filtered`). The result is shared: don't change it."""
         return _given(self, tenant)
 
 

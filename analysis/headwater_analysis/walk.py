@@ -1,11 +1,10 @@
-"""Breadth-first search, level by level: one statement a level, ids in and ids out, no node twice.
+"""Breadth-first search: one statement for each level, ids in and ids out, no node twice.
 
-A level's statement takes the ids of the nodes reached last and returns every step that may leave them, as parallel
-lists in one row: 30,000 steps of three integers travel in milliseconds, while as many rows of properties take seconds.
-Names of steps and nodes are looked up later, only for the page that is shown. Ids are Neo4j's, and valid within the
-one transaction.
+The statement of a level takes the ids of the nodes reached last. It returns every step that may leave them, as parallel
+lists in one row: 30,000 steps of three integers take milliseconds, while as many rows of properties take seconds. Names
+of steps and nodes are looked up later, only for the shown page. Ids are Neo4j's, and valid only within the transaction.
 
-If a node may be reached in several ways that differ in their continuation, the walk goes between visits instead. A
+If the walk may continue differently from a node, depending on the path to the node, it goes between visits instead. A
 visit is a NamedTuple of the node's id and the state of the path.
 """
 
@@ -25,7 +24,7 @@ class WalkStep(NamedTuple, Generic[V]):
     Attributes:
         source, target: nodes or visits, in the direction of the walk.
         edge: id of the relationship.
-        hops: 1; 0 for an edge that is no hop, such as from a dataset to its columns.
+        hops: 1; 0 for an edge that doesn't count as a hop, such as from a dataset to its columns.
         facts: further values of the step.
     """
 
@@ -37,7 +36,7 @@ class WalkStep(NamedTuple, Generic[V]):
 
 
 class Discovery(NamedTuple, Generic[V]):
-    """A node or visit, and the step that found it: the statement's first among the last steps of shortest paths."""
+    """A node or visit, and the step that found it: of the last steps of shortest paths, the statement's first."""
 
     node: V
     hops: int
@@ -70,7 +69,7 @@ def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[
 
     Args:
         starts: nodes or visits where the walk begins.
-        expand: lists every step that leaves a level, in an order that is the same for equal graphs.
+        expand: lists every step that leaves a level, in the same order for equal graphs.
         depth: maximum number of hops; None: all.
     """
     found: dict[V, Discovery[V]] = {}
@@ -79,7 +78,7 @@ def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[
     beyond: set[V] = set()
     while levels:
         hops = min(levels)
-        # A step with 0 hops may have found a shorter path to the node since it was put on this level.
+        # A step with 0 hops may have found a shorter path to the node after it was put on this level.
         frontier = [node for node in levels.pop(hops) if nearest[node] == hops]
         for step in expand(frontier) if frontier else ():
             there = hops + step.hops

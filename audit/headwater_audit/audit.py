@@ -1,4 +1,4 @@
-"""`Audit`: the writer of a process, and what to do where it can't write. `opened` makes it from the settings."""
+"""`Audit`: the writer of a process, and its policy if records can't be written. `opened` makes it from the settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Audit:
     """The audit of a process. Close the writer at its end.
 
     Attributes:
-        writer: writes its records.
-        required: refuse what can't be recorded.
+        writer: writer of the process's records.
+        required: whether to refuse requests and commands that can't be recorded.
     """
 
     writer: AuditWriter
@@ -29,14 +29,14 @@ class Audit:
 def opened(
     settings: AuditSettings, *, topic: Callable[[], Destination], process: Mapping[str, Any] | None = None
 ) -> Audit | None:
-    """Begin a chain where the settings say; None: no audit is configured.
+    """Begin a chain at the configured destination; None: no audit is configured.
 
-    A destination that can't be written yet isn't an error: records are refused until it can.
+    A destination that can't be written yet isn't an error: records are refused until it is writable.
 
     Args:
         settings: the settings.
-        topic: makes the destination for `settings.topic`.
-        process: what the chain's first line says of the process.
+        topic: function that makes the destination for `settings.topic`.
+        process: description of the process for the chain's first line.
 
     Raises:
         AuditKeyError: the key's file can't be used.

@@ -1,17 +1,17 @@
-"""`Chain`: lines in which each has the hash of the one before, so that a gap or a change shows.
+"""`Chain`: lines with the hash of the previous line in each, so that gaps and changes are visible.
 
     {"after":"…","chain":"9f3c…","hash":"…","kind":"OPENED","previous":"000…","sequence":0,"time":"…",…}
     {"chain":"9f3c…","hash":"…","kind":"OUTCOME","previous":"…","request":"…","sequence":1,…}
 
-A line is JSON with sorted keys, no spaces and ASCII alone, so that no text in it can end it or act on a terminal.
+A line is JSON with sorted keys, no spaces and only ASCII, so that no text in it can end it or control a terminal.
 
 chain       random id of the process that writes it
 sequence    position in the chain, from 0
-previous    `hash` of the line before in the same chain; zeros in the first one
+previous    `hash` of the previous line in the same chain; zeros in the first line
 hash        SHA-256 of the line without this member
-after       in a file that several processes share: hash of the line before in the file, where it isn't `previous`
-signature   in the lines of SIGNED: Ed25519 signature of the line without `hash` and `signature`
-key         the public key for it
+after       in a file that several processes share: hash of the previous line in the file, if it isn't `previous`
+signature   in lines of the kinds SIGNED: Ed25519 signature of the line without `hash` and `signature`
+key         public key for the signature
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ from headwater_schemas.clock import utc_now
 NOTHING: Final = "0" * 64
 """`previous` of a chain's first line."""
 _CONTEXT: Final = b"headwater audit line\n"
-"""Begins everything that is signed, so that a signature of the key for another purpose is none of a line."""
+"""Prefix of all signed bytes, so that a signature by the key for another purpose never fits a line."""
 
-# Made once: `json.dumps` would make one for each line, which takes longer than the line.
+# Created once: `json.dumps` would create one for each line, which takes longer than the line.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def canonical(members: Mapping[str, Any]) -> bytes:
-    """The bytes of a line that is hashed, without a line feed."""
+    """Return the bytes of a line that are hashed, without a line feed."""
     return _ENCODER.encode(members).encode("ascii")
 
 
 def digest(data: bytes) -> str:
-    """SHA-256 as 64 hexadecimal digits."""
+    """Return the SHA-256 as 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def signed_bytes(members: Mapping[str, Any]) -> bytes:
-    """The bytes that a signature of a line is about: everything in it but `hash` and `signature`."""
+    """Return the signed bytes of a line: everything except `hash` and `signature`."""
     return _CONTEXT + canonical({name: each for name, each in members.items() if name not in {"hash", "signature"}})
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """State of a chain, to which it can be set back.
+    """State of a chain, to which the chain can be reset.
 
     Attributes:
-        sequence: that of the next line.
+        sequence: sequence of the next line.
         previous: hash of the last line.
-        unsigned: lines since the last head.
+        unsigned: number of lines since the last head.
     """
 
     sequence: int = 0
@@ -68,12 +68,12 @@ class Position:
 
 
 class Chain:
-    """Chain of one process, that makes its lines.
+    """Chain of one process; builds the chain's lines.
 
     Args:
-        signer: key of the heads; None: they are unsigned.
-        continues: chain and sequence of the last line that the same process wrote, where it had to give up a chain.
-        clock: current time, aware.
+        signer: key of the heads; None: heads are unsigned.
+        continues: chain and sequence of the last line that the process wrote, if it had to abandon a chain.
+        clock: function that returns the current time, with a time zone.
     """
 
     def __init__(
@@ -90,29 +90,29 @@ class Chain:
         self._clock = clock
 
     def opened(self, after: str | None, *, process: Mapping[str, Any]) -> bytes:
-        """The first line.
+        """Build the first line.
 
         Args:
-            after: hash of the line before in the file, also in the other methods; None: there is none.
-            process: what is known of the process, as values of JSON.
+            after: hash of the previous line in the file, here and in the other methods; None: there is none.
+            process: description of the process, as values of JSON.
         """
         extra = {} if self._continues is None else {"continues": self._continues}
         return self._line(Kind.OPENED, {"process": dict(process), **extra}, after)
 
     def record(self, record: AuditRecord, after: str | None) -> bytes:
-        """Line of a record."""
+        """Build the line of a record."""
         return self._line(record.kind, record.members(), after)
 
     def lost(self, count: int, since: datetime, until: datetime, after: str | None) -> bytes:
-        """Line that states how many records were lost, and when."""
+        """Build the line that states the number of lost records, and when they were lost."""
         return self._line(Kind.LOST, {"count": count, "since": utc_text(since), "until": utc_text(until)}, after)
 
     def head(self, after: str | None) -> bytes:
-        """Line that signs all lines before it."""
+        """Build the line that signs all lines before it."""
         return self._line(Kind.HEAD, {}, after)
 
     def closed(self, after: str | None) -> bytes:
-        """The last line."""
+        """Build the last line."""
         return self._line(Kind.CLOSED, {}, after)
 
     def _line(self, kind: Kind, members: dict[str, Any], after: str | None) -> bytes:

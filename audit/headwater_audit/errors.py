@@ -1,8 +1,8 @@
 """Errors of the audit.
 
 AuditError
-├── AuditUnwritableError    a record isn't durable: refuse what it is about
-└── AuditKeyError           the key's file can't be used: a person has to change a setting
+├── AuditUnwritableError    a record isn't durable: refuse its request or command
+└── AuditKeyError           the key's file can't be used: a setting has to be changed
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ class AuditUnwritableError(AuditError):
     """A record isn't durable.
 
     Attributes:
-        clean: none of the lines is in the file or on the topic, so that the chain may go on where it was.
+        clean: whether none of the lines is in the file or on the topic, so that the chain can continue from its old
+            position.
     """
 
     def __init__(self, message: str, *, clean: bool = True) -> None:
@@ -25,4 +26,4 @@ class AuditUnwritableError(AuditError):
 
 
 class AuditKeyError(AuditError):
-    """The file of a key can't be read or written, or has no Ed25519 key. The message has no part of the key."""
+    """The file of a key can't be read or written, or has no Ed25519 key. The message contains no part of the key."""

@@ -1,16 +1,16 @@
-"""Lines in a file that several processes append to, and the files that it was before.
+"""Lines in a file to which several processes append, and the earlier files after rotation.
 
     audit.jsonl           the newest lines
-    audit.jsonl.000001    the oldest ones
+    audit.jsonl.000001    the oldest lines
     audit.jsonl.000002
 
-A process that appends holds the lock of the file (`flock`), and looks again whether the path still leads to it: another
-process may have renamed it. So lines of one append stand together, and a rotation loses none. Readers need no lock but
-for a moment, to see where the last whole append ends.
+A process that appends holds the lock of the file (`flock`), and checks again whether the path still leads to this file:
+another process may have renamed it. So the lines of one append are consecutive, and a rotation loses none. Readers need
+the lock only for a moment, to find the end of the last whole append.
 
-An append that fails is cut off again. If the machine or the process ends meanwhile, an unfinished line may stay. The
-next append begins with a line feed, and its first line has the hash of the unfinished one, so that readers can tell it
-from one that somebody wrote there.
+A failed append is cut off again. If the machine or the process ends during an append, an unfinished line may stay. The
+next append then begins with a line feed, and its first line has the hash of the unfinished line. So readers can
+distinguish this line from a line that somebody else wrote.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.writer import Build, Tail
 
 LONGEST_LINE_BYTES: Final = 1_048_576
-"""A longer line isn't one of the audit's; the longest that it writes has less than a tenth of it."""
+"""Maximum length of an audit line; the longest line that the audit writes has less than a tenth of it."""
 _PIECE_BYTES: Final = 65_536
 _NUMBER: Final = re.compile(r"\.(\d{6,})")
 
 
 class AuditFile:
-    """Destination of lines: a file of JSON lines. One thread uses it.
+    """Destination of lines: a file of JSON lines. It isn't thread-safe.
 
     Args:
-        path: the file; it is made with mode 0600.
-        max_bytes: size from which it is renamed.
-        fsync: whether an append returns only when the disk has it.
+        path: path of the file, which is created with mode 0600.
+        max_bytes: size from which the file is renamed.
+        fsync: whether an append returns only after the disk has the lines.
     """
 
     def __init__(self, path: Path, *, max_bytes: int, fsync: bool = True) -> None:
@@ -50,17 +50,17 @@ class AuditFile:
         self._fsync = fsync
         self._file = -1
         self._known: tuple[int, Tail] | None = None
-        """Size of the file after this object's last append, and its end."""
+        """Size of the file after this object's last append, and the end of the file."""
 
     def __str__(self) -> str:
         """Name of the destination, for messages."""
         return str(self._path)
 
     def append(self, build: Build) -> None:
-        """Append the lines that `build` makes, all or none.
+        """Append the lines that `build` returns, all or none.
 
         Raises:
-            AuditUnwritableError: they can't be written.
+            AuditUnwritableError: the lines can't be written.
         """
         try:
             size = self._lock()
@@ -102,7 +102,7 @@ class AuditFile:
         self._known = size + len(data), Tail(_hash_of(lines[-1]))
 
     def _lock(self) -> int:
-        """Lock the file that the path leads to, a new one if it was large enough, and return its size."""
+        """Lock the current file of the path, after a rotation if it is large enough, and return its size."""
         while True:
             if self._file < 0:
                 self._open()
@@ -134,7 +134,7 @@ class AuditFile:
                     os.close(folder)
 
     def _tail(self, size: int) -> Tail:
-        """The end of what is there: of the file, or of the one before."""
+        """Return the end of the current file; if it is empty, the end of the file before."""
         if self._known is not None and self._known[0] == size:
             return self._known[1]
         if size:
@@ -147,7 +147,7 @@ class AuditFile:
 
 
 def rotated(path: Path) -> Sequence[tuple[int, Path]]:
-    """The files that a file was before, with their numbers, the oldest first."""
+    """Rotated files of a path, with their numbers, the oldest first."""
     names = ((each, _NUMBER.fullmatch(each.name.removeprefix(path.name))) for each in _beside(path))
     return sorted((int(match[1]), each) for each, match in names if match is not None)
 
@@ -158,12 +158,12 @@ def _beside(path: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A line that was read.
+    """A line that was read, with its place.
 
     Attributes:
-        stream: what it is a line of: lines of one stream stand one after the other.
-        place: where it is, for people: `audit.jsonl:17`.
-        data: its bytes, without the line feed; cut to `LONGEST_LINE_BYTES`.
+        stream: stream of the line; lines of one stream are consecutive.
+        place: place of the line, for people: `audit.jsonl:17`.
+        data: bytes of the line, without the line feed; cut to `LONGEST_LINE_BYTES`.
         whole: False for a last line without a line feed.
     """
 
@@ -174,19 +174,19 @@ class PlacedLine:
 
 
 def lines_of(paths: Sequence[Path]) -> Iterator[PlacedLine]:
-    """Yield the lines of files, and of the ones that they were before, the oldest first. One is in memory at a time.
+    """Yield the lines of files and of their rotated files, the oldest first. One line is in memory at a time.
 
-    Of a file that is being written the lines are those of whole appends at the time when it is opened.
+    A file that is being written yields the lines of the appends that were whole when it was opened.
 
     Args:
-        paths: the files; if there are several, they are read in this order as one stream.
+        paths: paths of the files; several files are read in this order as one stream.
 
     Raises:
-        OSError: one can't be read.
+        OSError: a file can't be read.
     """
     for path in paths:
         with path.open("rb") as newest:
-            # While nobody appends, so that no half append is seen.
+            # With the lock no process appends, so the size is the end of a whole append.
             fcntl.flock(newest, fcntl.LOCK_SH)
             here = os.fstat(newest.fileno())
             fcntl.flock(newest, fcntl.LOCK_UN)
@@ -215,7 +215,7 @@ def _lines(file: BinaryIO, name: str, size: int) -> Iterator[PlacedLine]:
 
 
 def _tail_of(file: int, size: int) -> Tail:
-    """The last line of a file, as far as it isn't longer than any line of the audit."""
+    """Return the last line of a file, up to the maximum length of an audit line."""
     end = b""
     at = size
     while at > 0 and len(end) < LONGEST_LINE_BYTES and b"\n" not in end[:-1]:
@@ -228,7 +228,7 @@ def _tail_of(file: int, size: int) -> Tail:
 
 
 def _hash_of(line: bytes) -> str:
-    """`hash` of a line; of a line without one, the SHA-256 of its bytes."""
+    """Return `hash` of a line; for a line without it, the SHA-256 of its bytes."""
     try:
         found = json.loads(line)["hash"]
     except (ValueError, TypeError, KeyError, RecursionError):

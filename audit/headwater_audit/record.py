@@ -12,9 +12,9 @@ from headwater_schemas.redacted_values import redacted_json
 from headwater_schemas.redaction import redact
 
 LONGEST_VALUE: Final = 1_000
-"""Characters of a parameter's value that a record keeps."""
+"""Maximum number of characters of a parameter's value in a record."""
 MOST_VALUES: Final = 50
-"""Values of parameters that a record keeps."""
+"""Maximum number of values of parameters in a record."""
 MOST_CHARACTERS: Final = 16_384
 """Characters of names and values that are looked at for a record: to redact a megabyte takes seconds, in which a server
 does nothing else. The longest name of a dataset has fewer."""
@@ -28,46 +28,46 @@ class Kind(StrEnum):
     OPENED = "OPENED"
     """The first line of a chain."""
     INTENT = "INTENT"
-    """Something is about to be changed. The outcome has the same `request`."""
+    """A change is about to be made. The outcome has the same `request`."""
     OUTCOME = "OUTCOME"
-    """A question was answered, a change was made, or one of them was refused."""
+    """A question was answered, a change was made, or a request was refused."""
     LOST = "LOST"
-    """Records couldn't be written, so many and in this time."""
+    """Records couldn't be written: their number, and when."""
     HEAD = "HEAD"
     """Signature of all lines of the chain so far."""
     CLOSED = "CLOSED"
-    """The last line of a chain whose process ended in order; also a signature."""
+    """Last line of a chain whose process ended regularly; also a signature."""
 
 
 SIGNED: Final = frozenset({Kind.OPENED, Kind.HEAD, Kind.CLOSED})
-"""Kinds that have a signature if there is a key."""
+"""Kinds with a signature, if there is a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """Content of a line. Members that are None are left out of it.
+    """Content of a line. Members with the value None are left out.
 
     Attributes:
         kind: INTENT or OUTCOME.
-        time: when the record was made, aware.
+        time: time of the record, with a time zone.
         request: random id of the request or the command's run.
         source: how the identity was established; `command` for commands.
         subject: name that is unique within the source; the user of the operating system for commands.
-        tenant: tenant whose graph is asked or changed.
+        tenant: tenant of the graph that was asked or changed.
         address: address of the client; name of the machine for commands.
         method: HTTP method.
         route: template of the route's path; None if there is no such route.
         operation: `operation_id` of the route.
-        tool: tool of MCP that asked; None if the client asked itself.
-        command: command of `headwater`, as `dlq replay`.
+        tool: MCP tool that sent the request; None if the client sent it itself.
+        command: command of `headwater`, for example `dlq replay`.
         filters: parameters by name, from `filters_of`.
-        left_out: number of parameters' values that were left out of `filters`.
-        results: number of items that the answer is about; None if it has none to count.
+        left_out: number of values that `filters` leaves out.
+        results: number of items in the answer; None if the answer has no items to count.
         status: HTTP status.
         exit: exit status of a command.
-        decision: `allow` or `deny` of the authorisation; None if it wasn't asked.
+        decision: `allow` or `deny` of the authorisation; None if it wasn't evaluated.
         rules: names of the rules that decided.
-        milliseconds: time from the request's arrival to the beginning of its answer.
+        milliseconds: time from the arrival of the request to the beginning of its answer.
     """
 
     kind: Kind
@@ -119,19 +119,19 @@ class AuditRecord:
 
 
 def utc_text(time: datetime) -> str:
-    """Time in UTC with milliseconds, `2026-11-28T05:00:00.123Z`: texts of it sort as times do."""
+    """Format a time in UTC with milliseconds, `2026-11-28T05:00:00.123Z`: these texts sort like the times."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def filters_of(parameters: Iterable[tuple[str, str]]) -> tuple[dict[str, list[str]], int]:
-    """Parameters of a question without likely credentials, by name, and the number of values that were left out.
+    """Return parameters of a question without likely credentials, by name, and the number of left-out values.
 
-    A value is redacted by the parameter's name and by its own text, then cut to `LONGEST_VALUE` characters, with `…` at
-    its end: never before, as that could expose half a secret. Of more than `MOST_VALUES` values, or `MOST_CHARACTERS`
-    characters, the first ones are kept.
+    A value is redacted by the parameter's name and by its own text, and only then cut to `LONGEST_VALUE` characters,
+    with `…` at its end: an earlier cut could expose half a secret. If there are more than `MOST_VALUES` values or
+    `MOST_CHARACTERS` characters, the first ones are kept.
 
     Args:
-        parameters: names and values; a name may be there several times.
+        parameters: names and values; a name may occur several times.
     """
     found: dict[str, list[str]] = {}
     kept = left_out = characters = 0
@@ -142,7 +142,7 @@ def filters_of(parameters: Iterable[tuple[str, str]]) -> tuple[dict[str, list[st
             continue
         kept += 1
         characters += size
-        # Together, since a name such as `password` makes a secret of any value.
+        # Name and value are redacted together, since a name such as `password` makes any value a secret.
         (safe,) = redacted_json({name: value})[0].values()
         found.setdefault(redact(name, max_chars=_LONGEST_NAME), []).append(_cut(safe, LONGEST_VALUE))
     return found, left_out

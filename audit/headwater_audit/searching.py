@@ -1,4 +1,4 @@
-"""Search of records: a filter of lines, one at a time. It doesn't verify them."""
+"""Search of records: a filter of lines, one at a time. The lines aren't verified."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ class Outcome(StrEnum):
     """End of a request or a command."""
 
     DONE = "done"
-    """It was answered, or has changed something."""
+    """The request was answered, or the command succeeded."""
     REFUSED = "refused"
-    """It was refused: HTTP status 401 or 403, or the decision is `deny`."""
+    """The request was refused: HTTP status 401 or 403, or the decision is `deny`."""
     FAILED = "failed"
-    """It ended with another status from 400 up or without one, or a command with another exit status than 0."""
+    """The request ended with another status from 400 on, or without one; or the command's exit status isn't 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """Filter. What is None isn't looked at.
+    """Filter of records. Fields with None match everything.
 
     Attributes:
         subject: exact subject, or source and subject as in `token:ci`.
-        since: first time.
-        until: time before which records were made.
+        since: earliest time, included.
+        until: latest time, excluded.
         operation: exact operation of the API, or command.
-        outcome: how it ended.
-        dataset: part of a parameter's value: of a name or key.
+        outcome: end of the request or command.
+        dataset: part of a parameter's value, such as a dataset's name or key.
     """
 
     subject: str | None = None
@@ -47,7 +47,7 @@ class AuditQuery:
     dataset: str | None = None
 
     def matching(self, lines: Iterable[PlacedLine]) -> Iterator[tuple[PlacedLine, dict[str, Any]]]:
-        """Yield the records that match, in the order of the lines, each with its line."""
+        """Yield the matching records in the order of the lines, each with its line."""
         since = None if self.since is None else utc_text(self.since)
         until = None if self.until is None else utc_text(self.until)
         for line in lines:
@@ -94,7 +94,7 @@ def _record(data: bytes) -> dict[str, Any] | None:
 
 
 def parameters_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and values of a record's parameters. What isn't as the audit writes it is left out."""
+    """Names and values of a record's parameters. Values that the audit wouldn't write are left out."""
     filters = record.get("filters")
     for name, values in filters.items() if isinstance(filters, dict) else ():
         for value in values if isinstance(values, list) else ():

@@ -1,6 +1,6 @@
-"""Ed25519 keys: the private one in a file of its owner, the public one as 43 characters of Base64.
+"""Ed25519 keys: the private key in a file of its owner, the public key as 43 characters of Base64.
 
-`cryptography` is imported where a key is used: an audit without one needs it not.
+`cryptography` is imported only where a key is used: an audit without a key doesn't need it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PUBLIC_BYTES = 32
 
 
 class Signer:
-    """A private key. Nothing shows it.
+    """A private key. It is never shown.
 
     Args:
         key: the key.
@@ -40,7 +40,7 @@ def make_key(path: Path) -> str:
     """Write a new private key to a file that only its owner may read, and return the public key.
 
     Raises:
-        AuditKeyError: the file is there already, or can't be written.
+        AuditKeyError: the file exists already, or can't be written.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -61,8 +61,9 @@ def load_signer(path: Path) -> Signer:
     """Read a private key.
 
     Raises:
-        AuditKeyError: the file can't be read, others may read it, or it has no Ed25519 key.
+        AuditKeyError: the file can't be read, other users may read it, or it has no Ed25519 key.
     """
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -76,8 +77,8 @@ def load_signer(path: Path) -> Signer:
         raise AuditKeyError(f"Others may read the key in {path}: its mode is {mode & 0o777:o}, and must be 600.")
     try:
         key = serialization.load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError):
-        # Not the cause, which may quote the file.
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        # Raised without its cause, which may quote the file.
         raise AuditKeyError(f"{path} has no private key in PEM without a password.") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise AuditKeyError(f"The key in {path} isn't an Ed25519 key.")
@@ -85,10 +86,10 @@ def load_signer(path: Path) -> Signer:
 
 
 def public_key(text: str) -> str:
-    """Return a public key as lines name it.
+    """Return the public key in the form that lines use.
 
     Raises:
-        AuditKeyError: it isn't one.
+        AuditKeyError: the text isn't a public key.
     """
     if _bytes(text.strip(), _PUBLIC_BYTES) is None:
         raise AuditKeyError("A public key of the audit is 43 characters of Base64, as `headwater audit key` prints it.")
@@ -96,7 +97,7 @@ def public_key(text: str) -> str:
 
 
 def is_signed(public: str, signature: str, data: bytes) -> bool:
-    """Return True if the signature is that of `data` by the owner of the public key."""
+    """Return whether the signature of `data` was made by the owner of the public key."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -115,7 +116,7 @@ def _text(data: bytes) -> str:
 
 
 def _bytes(text: str, size: int) -> bytes | None:
-    """Decode Base64 without padding; None if it isn't exactly `size` bytes, written in the one usual way."""
+    """Decode Base64 without padding; None unless it has exactly `size` bytes in canonical form."""
     try:
         data = base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

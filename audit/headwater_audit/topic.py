@@ -1,7 +1,7 @@
-"""Lines on the topic `<prefix>.audit`: one a record, with the chain as its key, so that a chain stays in one partition.
+"""Lines on the topic `<prefix>.audit`: one for each record, with the chain as its key, so in one partition per chain.
 
-A record counts once all in-sync replicas have it. Where Kafka doesn't acknowledge one, nobody knows which lines of the
-commit are there: the writer begins another chain, whose first line names the end of the one before.
+A record is durable once all in-sync replicas have it. If Kafka doesn't acknowledge a record, it is unknown which lines
+of the commit are on the topic. The writer then begins a new chain, whose first line names the end of the old chain.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from headwater_schemas.topics import TopicSpec, ensure_topics
 
 
 class AuditTopic:
-    """Destination of lines: a Kafka topic, which is created if it isn't there. One thread uses it.
+    """Destination of lines: a Kafka topic, which is created if it doesn't exist. It isn't thread-safe.
 
     Args:
-        client: the connection, as librdkafka spells it.
+        client: settings of the connection, as librdkafka spells them.
         spec: the topic.
-        delivery_seconds: time after which a record is given up.
+        delivery_seconds: maximum time to wait for the delivery of a record.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         ensure: `ensure_topics`, or a substitute.
     """
@@ -54,10 +54,10 @@ class AuditTopic:
         return f"the topic {self._spec.name}"
 
     def append(self, build: Build) -> None:
-        """Send the lines that `build` makes, and return when they are acknowledged.
+        """Send the lines that `build` returns, and return when all are acknowledged.
 
         Raises:
-            AuditUnwritableError: not all of them are.
+            AuditUnwritableError: not all lines are acknowledged.
         """
         producer = self._ready()
         lines = build(None)
@@ -76,16 +76,16 @@ class AuditTopic:
             raise AuditUnwritableError(f"{self} can't be written: {why}", clean=False)
 
     def close(self) -> None:
-        """Drop the producer, with what it hasn't sent."""
+        """Discard the producer, with its unsent records."""
         if self._producer is not None:
             self._producer.discard()
         self._producer = None
 
     def _ready(self) -> AcknowledgedProducer:
-        """The producer, once the topic is there.
+        """Return the producer, after creating the topic if it doesn't exist.
 
         Raises:
-            AuditUnwritableError: Kafka doesn't answer, or refuses.
+            AuditUnwritableError: Kafka doesn't answer, or refuses the topic.
         """
         try:
             if not self._is_there:

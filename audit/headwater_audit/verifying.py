@@ -1,12 +1,12 @@
-"""`Verifier`: reads lines in order, and finds gaps, changed, moved and inserted lines, and ends that are missing.
+"""`Verifier`: reads lines in order, and finds gaps, changed, moved and inserted lines, and missing ends.
 
-It keeps the end of each chain that isn't closed, and eight bytes of each that is: memory grows with the number of
+The verifier keeps the end of each unclosed chain, and eight bytes of each closed one: memory grows with the number of
 processes that wrote, not with the number of lines.
 
 A chain without its last line isn't a finding: its process may still run, or was killed. Neither is an unfinished line
-whose hash the next append names. What a tampering leaves undecided is stated as such: lines behind the last head are
-covered by nothing but their hashes, which anybody can compute; and without a copy of an earlier head nobody can tell
-the end of a file that was cut from the end of a process that was killed.
+whose hash the next append names. The result states the limits of a verification. Lines after the last head are covered
+only by their hashes, which anybody can compute. And without a copy of an earlier head, the end of a file that was cut
+off looks like the end of a process that was killed.
 """
 
 from __future__ import annotations
@@ -26,44 +26,44 @@ _KINDS: Final = frozenset(Kind)
 _MOST_FINDINGS: Final = 1_000
 _MOST_INTENTS: Final = 10_000
 _ORDERED: Final = frozenset({"file"})
-"""Streams in which a line names the one before it of whatever chain."""
+"""Streams in which each line names the previous line of any chain."""
 
 
 class Fault(StrEnum):
     """Kinds of findings."""
 
     NOT_A_LINE = "not-a-line"
-    """The line isn't one that the audit writes."""
+    """The audit doesn't write such lines."""
     CHANGED = "changed"
-    """The line isn't as it was written: its hash differs."""
+    """The line was changed: its hash differs."""
     REWRITTEN = "rewritten"
-    """The line follows another line than it did when it was written."""
+    """The previous line differs from the one that this line followed when it was written."""
     GAP = "gap"
     """Lines of the chain are missing before this one."""
     REPEATED = "repeated"
-    """The line stands behind one that came after it: it was moved, or is there twice."""
+    """The line follows a later line of its chain: it was moved, or is there twice."""
     BEGINNING = "beginning"
     """The chain doesn't begin with its first line."""
     REMOVED = "removed"
-    """Another line stands before it in the file than when it was written."""
+    """The previous line in the file differs from the one that was there when this line was written."""
     SIGNATURE = "signature"
-    """The signature of a head isn't that of a given key, or is missing."""
+    """The signature of a head isn't by a given key, or is missing."""
     AFTER_END = "after-end"
-    """The line stands behind its chain's last line."""
+    """The line follows the last line of its chain."""
     END = "end"
-    """A line that was there earlier is missing."""
+    """A line of an earlier verification is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A place at which lines aren't as they were written.
+    """A place where lines aren't as they were written.
 
     Attributes:
         fault: kind of the finding.
-        place: the line, as `audit.jsonl:17`.
-        chain: its chain; None if it has none.
-        sequence: its position in the chain.
-        detail: what is wrong, as a sentence.
+        place: place of the line, for example `audit.jsonl:17`.
+        chain: chain of the line; None if it has none.
+        sequence: position of the line in its chain.
+        detail: description of the fault, as a sentence.
     """
 
     fault: Fault
@@ -75,12 +75,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last line of a chain at some time. Keep it elsewhere, and a later verification shows what was cut off.
+    """The last line of a chain at some time. Stored elsewhere, it lets a later verification find a cut-off end.
 
     Attributes:
         chain: the chain.
         sequence: position of the line.
-        hash: its hash.
+        hash: hash of the line.
     """
 
     chain: str
@@ -95,9 +95,9 @@ class Unclosed:
     Attributes:
         chain: the chain.
         sequence: position of its last line.
-        place: its last line.
-        uncovered: number of lines behind the last head with a valid signature; without keys, behind the last head.
-        intents: number of changes that were begun, and whose outcome isn't there.
+        place: place of its last line.
+        uncovered: number of lines after the last line with a signature. A wrong signature counts, too: it is a finding.
+        intents: number of changes that were begun, without a recorded outcome.
     """
 
     chain: str
@@ -109,7 +109,7 @@ class Unclosed:
 
 @dataclass(slots=True)
 class _State:
-    """End of a chain so far."""
+    """Current end of a chain."""
 
     sequence: int
     hashes: tuple[str, ...]
@@ -120,19 +120,20 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Result.
+    """Result of a verification.
 
     Attributes:
         lines: number of lines that were read.
-        records: number of them that are about requests and commands.
+        records: number of lines about requests and commands.
         chains: number of chains.
-        lost: number of records that LOST lines state.
+        chains: number of chains.
+        lost: number of lost records, as LOST lines state it.
         heads_checked: number of heads whose signature was checked with a given key.
         found: number of findings.
-        findings: the first of them.
+        findings: the first findings.
         unfinished: places of unfinished lines that the next append names, or that end the last file.
         unclosed: chains without their last line.
-        heads: last lines of unclosed chains and of each stream, to be kept elsewhere.
+        heads: last lines of unclosed chains and of each stream, to be stored elsewhere.
     """
 
     lines: int
@@ -148,10 +149,10 @@ class Verification:
 
 
 class Verifier:
-    """Verifies lines. Give all of them to `see`, in order, then ask for the `result`.
+    """Verifier of lines. Give all lines to `see`, in order, then call `result`.
 
     Args:
-        keys: public keys of which each head must have a signature; empty: signatures aren't checked.
+        keys: public keys; each head must have a signature by one of them. Empty: signatures aren't checked.
         heads: `Verification.heads` of an earlier verification.
     """
 
@@ -162,10 +163,10 @@ class Verifier:
         self._open: dict[str, _State] = {}
         self._closed: set[bytes] = set()
         self._before: dict[str, tuple[str, ...]] = {}
-        """Hashes of the last line of each stream: as it states it, and as it is."""
+        """Hashes of the last line of each stream: the one in the line, and the computed one."""
         self._last: dict[str, Head] = {}
         self._pending: dict[str, PlacedLine] = {}
-        """An unfinished line at the end of each stream so far."""
+        """Unfinished line at the current end of each stream."""
         self._findings: list[Finding] = []
         self._found = self._lines = self._records = self._chains = self._lost = self._checked = 0
         self._unfinished: list[str] = []
@@ -185,10 +186,9 @@ class Verifier:
         hashes = (stated, actual)
         if stated != actual or written != line.data:
             self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
-        if self._keys and members["kind"] in SIGNED:
-            self._signed(line, members)
+        covers = members["kind"] in SIGNED and (not self._keys or self._signed(line, members))
         before = self._found
-        self._linked(line, members, hashes)
+        self._linked(line, members, hashes, covers=covers)
         if line.stream in _ORDERED:
             # A gap of the chain is reported once.
             self._follows(line, members, is_reported=self._found > before)
@@ -199,11 +199,11 @@ class Verifier:
         self._expect(members, hashes)
 
     def truncated(self, place: str) -> None:
-        """Report that the beginning of a stream isn't there any more."""
+        """Report that the beginning of a stream is gone."""
         self._report(Finding(Fault.BEGINNING, place, None, None, "Earlier records were deleted, or have expired."))
 
     def result(self) -> Verification:
-        """Result of all lines so far."""
+        """Return the result for all lines so far."""
         for stream, line in list(self._pending.items()):
             if line.whole:
                 self._not_settled(stream)
@@ -233,21 +233,24 @@ class Verifier:
         )
 
     def _not_settled(self, stream: str) -> None:
-        """An unfinished line that nothing explained is a finding."""
+        """Report a stream's pending unfinished line, which no later line explained."""
         if (line := self._pending.pop(stream, None)) is not None:
             self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The line isn't one that the audit writes."))
 
-    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> None:
-        """Check the signature of a head."""
+    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> bool:
+        """Check the signature of a head; return whether it is one of the given keys'."""
         key, signature = members.get("key"), members.get("signature")
         self._checked += 1
         if not isinstance(key, str) or not isinstance(signature, str):
             self._add(Fault.SIGNATURE, line, members, "The head isn't signed.")
-        elif key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
+            return False
+        if key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
             self._add(Fault.SIGNATURE, line, members, "The head's signature isn't one of the given key.")
+            return False
+        return True
 
     def _follows(self, line: PlacedLine, members: Mapping[str, Any], *, is_reported: bool) -> None:
-        """Compare the line before in the file with the one that stood there when the line was written."""
+        """Compare the previous line in the file with the one that was there when the line was written."""
         after, before = members.get("after", members["previous"]), self._before.get(line.stream)
         if before is not None and after in before:
             if (pending := self._pending.pop(line.stream, None)) is not None:
@@ -261,7 +264,7 @@ class Verifier:
         elif after != NOTHING:
             self._add(Fault.BEGINNING, line, members, f"Lines before it are missing; the last one had hash {after}.")
 
-    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
+    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...], *, covers: bool) -> None:
         """Compare a line with the end of its chain."""
         chain, sequence, previous = members["chain"], members["sequence"], members["previous"]
         state = self._open.get(chain)
@@ -287,7 +290,7 @@ class Verifier:
             self._add(Fault.REPEATED, line, members, f"It was moved or is there twice: {state.place} came after it.")
             return
         state.sequence, state.hashes, state.place = sequence, hashes, line.place
-        if members["kind"] in SIGNED:
+        if covers:
             state.covered = sequence
         if members["kind"] == Kind.CLOSED:
             del self._open[chain]
@@ -327,7 +330,7 @@ def _short(chain: str) -> bytes:
 
 
 def _parsed(data: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """Members of a line, and the bytes that the audit writes for them; None if it isn't one of the audit."""
+    """Members of a line, and the bytes that the audit writes for them; None if it isn't an audit line."""
     try:
         found = json.loads(data)
         written = canonical(found)

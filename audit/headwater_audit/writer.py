@@ -1,10 +1,11 @@
 """`AuditWriter`: one thread that commits records, so that many requests share one wait for the disk or for Kafka.
 
-While a commit is under way, new records wait for the next one, which takes them all: the more there are, the less each
-costs. A record is settled when it is durable.
+While a commit is running, new records wait for the next commit, which takes them together: with more records, each
+costs less. A record is settled when it is durable.
 
-Records that can't be written are counted, and those that nobody waits for any more: what they are about was refused.
-The first commit that succeeds again begins with a line that states their number: what is missing shows.
+Lost records are counted: records that couldn't be written, and records whose request stopped waiting. Their requests
+were refused. The first commit that succeeds again begins with a line that states their number, so that the gap is
+visible.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from headwater_schemas.clock import utc_now
 log = logging.getLogger("headwater.audit")
 
 _MOST_AT_ONCE = 1_000
-# 20 MB: while a commit hangs, refused requests could fill the memory.
+# 20 MB: while a commit hangs, refused requests could otherwise fill the memory.
 _MOST_WAITING = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of what a destination has.
+    """Current end of a destination.
 
     Attributes:
-        hash: that of the last line; None: there is no line.
-        torn: the last line is unfinished.
+        hash: hash of the last line; None: there is no line.
+        torn: whether the last line is unfinished.
     """
 
     hash: str | None
@@ -49,26 +50,26 @@ class Tail:
 
 
 Build: TypeAlias = Callable[[Tail | None], list[bytes]]
-"""Makes the lines of a commit, without line feeds; the argument is None where lines have no common order."""
+"""Function that returns a commit's lines, without line feeds; its argument is None if lines have no common order."""
 
 
 class Destination(Protocol):
-    """Something that lines are appended to. `str` of it names it for messages."""
+    """Destination to which lines are appended. Its `str` names it in messages."""
 
     def append(self, build: Build) -> None:
         """Append lines; return when they are durable.
 
         Raises:
-            AuditUnwritableError: they aren't.
+            AuditUnwritableError: the lines aren't durable.
         """
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the destination."""
 
 
 @dataclass(slots=True)
 class _Lost:
-    """Number of lost records, and the times of the first and the last one."""
+    """Number of lost records, and the times of the first and the last of them."""
 
     count: int
     since: datetime
@@ -80,9 +81,9 @@ class Commit:
     """Result of a commit, for metrics.
 
     Attributes:
-        durable: number of records that it wrote.
-        lost: number of records that were lost since the commit before.
-        seconds: its duration.
+        durable: number of records that the commit wrote.
+        lost: number of records that were lost since the previous commit.
+        seconds: duration of the commit.
     """
 
     durable: int
@@ -91,16 +92,16 @@ class Commit:
 
 
 class AuditWriter:
-    """Writes the chain of this process. Safe to use from many threads.
+    """Writer of this process's chain. It is thread-safe.
 
     Args:
-        destination: where lines go; closed with this object.
-        signer: key of the heads; None: they are unsigned.
-        process: what the first line says of the process, as values of JSON, besides its number and machine.
+        destination: destination of lines; closed with this object.
+        signer: key of the heads; None: heads are unsigned.
+        process: description of the process in the first line, as values of JSON, besides its id and machine.
         head_records: number of records after which a head follows.
-        head_seconds: longest time until a head follows a record.
-        timeout_seconds: longest time to wait for a record, and for the last line.
-        clock: current time, aware.
+        head_seconds: maximum time until a head follows a record.
+        timeout_seconds: maximum time to wait for a record, and for the last line.
+        clock: function that returns the current time, with a time zone.
     """
 
     def __init__(
@@ -121,17 +122,17 @@ class AuditWriter:
         self._timeout_seconds = timeout_seconds
         self._clock = clock
         self.committed: Callable[[Commit], None] = lambda _: None
-        """Called after each commit with written or lost records, in the writer's thread."""
+        """Function called after each commit with written or lost records, in the writer's thread."""
         self._chain = self._new_chain(None)
         self._lost: _Lost | None = None
-        """Lost records that no line states."""
+        """Lost records that no line states yet."""
         self._newly_lost = 0
         self._waiting: deque[tuple[AuditRecord, Future[None]]] = deque()
         self._changed = threading.Condition()
         self._closing = False
         self._head_due: float | None = None
         self.problem: str | None = None
-        """Reason why records can't be written now; None if none is known."""
+        """Reason why records can't be written at present; None if no problem is known."""
         self._thread = threading.Thread(target=self._run, name="headwater-audit", daemon=True)
         self._thread.start()
 
@@ -140,7 +141,7 @@ class AuditWriter:
         return f"{self._destination}, with {'unsigned' if self._signer is None else 'signed'} heads"
 
     def submit(self, record: AuditRecord) -> Future[None]:
-        """Return the future of a record. It ends when the record is durable, or with AuditUnwritableError.
+        """Return the future of a record. It is done when the record is durable, or with AuditUnwritableError.
 
         A record whose future is cancelled before its commit begins isn't written, and counts as lost.
         """
@@ -160,7 +161,8 @@ class AuditWriter:
         """Write a record, and return when it is durable.
 
         Raises:
-            AuditUnwritableError: it isn't, or not in time. If its commit was under way, it may become so later.
+            AuditUnwritableError: the record isn't durable in time. If its commit was running, it may become durable
+                later.
         """
         settled = self.submit(record)
         try:
@@ -173,7 +175,8 @@ class AuditWriter:
         """Write a record from an event loop, and return when it is durable.
 
         Raises:
-            AuditUnwritableError: it isn't, or not in time. If its commit was under way, it may become so later.
+            AuditUnwritableError: the record isn't durable in time. If its commit was running, it may become durable
+                later.
         """
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -182,9 +185,9 @@ class AuditWriter:
             raise self._late() from None
 
     def close(self) -> None:
-        """Write what waits and the chain's last line, and let go of the destination.
+        """Write waiting records and the chain's last line, and close the destination.
 
-        After the longest time to wait it returns without: the process must be able to end.
+        After the maximum time to wait, the method returns without that: the process must be able to end.
         """
         with self._changed:
             self._closing = True
@@ -223,7 +226,7 @@ class AuditWriter:
 
     def _commit(self, batch: list[tuple[AuditRecord, Future[None]]], *, last: bool = False) -> None:
         began, position = time.monotonic(), self._chain.position
-        # A request that isn't waited for any more has cancelled its future. From now on none can.
+        # A request that stopped waiting has cancelled its future. From here on, no future can be cancelled.
         taken = [(record, settled) for record, settled in batch if settled.set_running_or_notify_cancel()]
         with self._changed:
             self._count_lost(len(batch) - len(taken))
@@ -236,7 +239,7 @@ class AuditWriter:
             if error.clean:
                 self._chain.position = position
             else:
-                # Nobody knows which of its lines are there.
+                # It is unknown which lines of the commit were written.
                 written = f"{self._chain.id}:{position.sequence - 1}"
                 self._chain = self._new_chain(written if position.sequence else None)
         except Exception as error:  # a request that waits for a dead thread would wait for ever
@@ -261,7 +264,7 @@ class AuditWriter:
         lines: list[bytes] = []
 
         def after() -> str | None:
-            """Hash of the line before in the file; within a commit it is that of the chain."""
+            """Hash of the previous line in the file; None within a commit, where it is the chain's."""
             return None if tail is None or lines else tail.hash
 
         if chain.position.sequence == 0:
@@ -295,12 +298,12 @@ class AuditWriter:
             else:
                 self._lost = self._lost or lost
         if self._head_due is not None:
-            # An idle writer tries again, but not at once.
+            # An idle writer tries again later, not at once.
             self._head_due = time.monotonic() + self._head_seconds
         self._unwritable(error)
 
     def _count_lost(self, count: int) -> None:
-        """Count lost records. The caller has the lock."""
+        """Count lost records. The caller holds the lock."""
         if count:
             now = self._clock()
             before = self._lost or _Lost(0, now, now)

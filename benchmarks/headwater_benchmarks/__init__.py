@@ -1,12 +1,12 @@
 """Benchmarks of `headwater bench …`, faults of `headwater soak`, and their shared parts.
 
-report      figures over rounds, goals, the JSON document that a benchmark ends with, and its tables
+report      figures over rounds, goals, a benchmark's JSON document, and its tables
 measuring   processor time and memory; contestants in turns
-servers     a Kafka and a Neo4j of a benchmark's own
-processes   `headwater consume`, `serve` and other commands as processes of their own
-workload    the events of a made-up company
+servers     Kafka and Neo4j of a benchmark
+processes   `headwater consume`, `serve` and other commands as child processes
+workload    events of a made-up company
 draining    topics of these events, and a consumer that writes them into a graph; timed_consumer: its process
-estate      that company's graph of any size, as a Neo4j store
+estate      graph of the made-up company in any size, as a Neo4j store
 query       `bench query`
 capture/    `bench capture`
 ingest/     `bench ingest`

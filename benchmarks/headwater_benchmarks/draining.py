@@ -36,16 +36,16 @@ _SLEEP_SECONDS = 0.005
 
 
 class TopicContents:
-    """Records that were put on a topic.
+    """Records that were produced to a topic.
 
     Args:
         progress: called for each record.
 
     Attributes:
-        size: bytes of keys and values.
+        size: size of keys and values in bytes.
         kinds: number of records by kind.
         ids: event id of each record; repeated records have equal ids.
-        values: each record's value.
+        values: value of each record.
     """
 
     def __init__(self, progress: Callable[[], object] = lambda: None) -> None:
@@ -56,7 +56,7 @@ class TopicContents:
         self.values: list[bytes] = []
 
     def add(self, event: LineageEvent, key: bytes, value: bytes) -> None:
-        """A record was produced."""
+        """Add a produced record."""
         self.size += len(key) + len(value)
         self.kinds[event.kind] += 1
         self.ids.append(event.event_id)
@@ -70,19 +70,19 @@ class TopicContents:
 
 
 def create_topics(broker: str, prefix: str, partitions: int = PARTITIONS) -> str:
-    """Create Headwater's topics with this prefix; the name of the events topic."""
+    """Create Headwater's topics with this prefix; return the name of the events topic."""
     names = TopicNames(prefix)
     ensure_topics(quiet({"bootstrap.servers": broker}), topic_specs(names, partitions=partitions))
     return names.events
 
 
 def producer_like_the_publishers(broker: str) -> Producer:
-    """A producer with the settings of Headwater's publisher."""
+    """Make a producer with the settings of Headwater's publisher."""
     return Producer(quiet(PublisherSettings(bootstrap_servers=broker).producer_config()))
 
 
 def put(producer: Producer, topic: str, value: bytes, key: bytes) -> None:
-    """Produce a record; wait where the producer's buffer is full."""
+    """Produce a record; wait while the producer's buffer is full."""
     while True:
         try:
             producer.produce(topic, value, key)
@@ -99,9 +99,9 @@ def fill(
 
     Args:
         broker: bootstrap servers.
-        prefix: begins the topics' names.
+        prefix: prefix of the topics' names.
         events: the events to produce.
-        produced: called for each, with key and value of its record.
+        produced: called for each event, with key and value of its record.
 
     Raises:
         HeadwaterError: the broker doesn't acknowledge the events.
@@ -116,7 +116,7 @@ def fill(
 
 
 def warm_up(database: Database, events: Sequence[LineageEvent]) -> None:
-    """Write events with the consumer's statements, so that a fresh JVM has compiled and planned them; then empty it."""
+    """Write events with the consumer's statements, so that a new JVM has planned them; then empty the database."""
     writer = GraphWriter(database.driver, DATABASE)
     writer.ensure_schema()
     for at in range(0, len(events), _WARM_UP_BATCH):
@@ -131,7 +131,7 @@ def empty(database: Database) -> None:
 
 
 def consumer_variables(broker: str, prefix: str, group: str, database: Database) -> dict[str, str]:
-    """The consumer's variables. It inherits other `HEADWATER_MATERIALIZER_…` variables from this process."""
+    """Variables of the consumer, which also inherits `HEADWATER_MATERIALIZER_…` variables from this process."""
     target = database.target
     return {
         "HEADWATER_KAFKA_BOOTSTRAP_SERVERS": broker,
@@ -148,7 +148,7 @@ def drain(broker: str, prefix: str, group: str, database: Database) -> dict[str,
     """Run a consumer until it has caught up with the topic; return its report, with Neo4j's processor time.
 
     Raises:
-        HeadwaterError: it failed, or didn't apply everything.
+        HeadwaterError: the consumer failed, or didn't apply all events.
     """
     server = database.processor_seconds()
     with _consuming(consumer_variables(broker, prefix, group, database), UNTIL_CAUGHT_UP) as process:
@@ -163,7 +163,7 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
     """Send events at a rate to a consumer that has caught up; return its report, with latencies.
 
     Raises:
-        HeadwaterError: it failed.
+        HeadwaterError: the consumer failed.
     """
     topic, producer = create_topics(broker, prefix), producer_like_the_publishers(broker)
     records = [(encode(event), record_key(event)) for event in events]
@@ -174,7 +174,7 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
             ahead = begun + number / rate - time.monotonic()
             if ahead > 0:
                 producer.poll(0)
-                # Don't wake for each event: a thousand times a second would cost processor time of the others.
+                # Sleeps longer than one event's interval: waking for each event would take processor time from others.
                 time.sleep(max(ahead, _SLEEP_SECONDS))
             producer.produce(topic, value, key)
         producer.flush(_SETTLE_SECONDS)

@@ -1,15 +1,15 @@
-"""Lineage graph of a made-up company, of any size, equal for equal sizes and seed, kept as a Neo4j store.
+"""Lineage graph of a made-up company, in any size, equal for equal sizes and seed, kept as a Neo4j store.
 
-Its events are folded and written by the consumer's code. The datasets of a domain have an order: most edges point
-forward in it, some backward, so that there are cycles. In and out degrees follow a power law. Domains don't feed each
-other, so a domain's size limits how many datasets a question reaches. Streaming pipelines, all of one shape, feed the
+The consumer's code folds and writes the events. The datasets of a domain have an order: most edges point forward, some
+backward, so that there are cycles. In-degrees and out-degrees follow a power law. Domains don't feed each other, so a
+domain's size limits the number of datasets that a question reaches. Streaming pipelines, all of one shape, feed the
 first datasets of domains:
 
     T0 ─q0─▶ T1 ─q1─▶ T2 ─q3─▶ T4 ─q5─▶ T6 ─q7─▶ table 8
               │                           └─q8─▶ table 9
               └─q2─▶ T3 ─q4─▶ T5 ─q6─▶ T7 ─q9─▶ table 10
 
-So a trace of a record of T0 has five hops and reaches three tables through ten queries.
+A trace of a record of T0 has five hops and reaches three tables through ten queries.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from headwater_graph.write import GraphWriter
 from headwater_schemas.events import DatasetRef, IntervalEvent, LineageEvent
 
 _GENERATOR = 5
-"""Increment it when equal sizes and seed give another graph, so that kept stores are no longer used."""
+"""Version of the generator. Increment it when equal sizes and seeds give another graph: old stores then aren't used."""
 FEEDS_PER_DATASET = 3
 """Mean out-degree."""
 _DATASETS_PER_DOMAIN = 20_000
-"""Datasets that feed each other. A dataset with many targets reaches over half of its domain."""
+"""Number of datasets in a domain. A dataset with many targets reaches over half of its domain."""
 _BATCHES_PER_QUERY = 6_000
 _EXPONENT, _MOST_OF_ONE = 1.3, 400
 _REACH_FORWARD = 1 / 6
@@ -57,16 +57,16 @@ _BACKWARD = 0.04
 """Share of the edges that point backward."""
 
 QUERIES = ((0, 1), (1, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 8), (6, 9), (7, 10))
-"""For each query of a pipeline, the numbers of the dataset that it reads and of the dataset that it writes."""
+"""Numbers of the dataset that each query of a pipeline reads, and of the dataset that it writes."""
 _TOPICS, _TABLES = 8, 3
 _PARTITIONS = (8, 16, 24, 32, 48, 64)
 
 _STARTS = 100
 _TRIED = 400
-"""Datasets of which the number that they reach is counted, to find those that reach many."""
+"""Number of datasets whose reachable datasets are counted, to find datasets that reach many."""
 _NEAR_MOST = 0.9
 _LEFT_OUT = 10
-"""Micro-batches at either end of a query: a record there may not have reached the later queries."""
+"""Number of micro-batches at either end of a query whose records may not have reached the later queries."""
 _EVENTS_PER_TRANSACTION = 1_000
 _TENANT = "default"
 
@@ -81,7 +81,7 @@ class EstateSize:
         datasets: number of tables.
         columns: columns of all tables together, rounded to the same number for each.
         intervals: micro-batches of all streaming queries together, rounded to whole pipelines.
-        seed: decides everything that is random.
+        seed: seed of all random choices.
     """
 
     datasets: int
@@ -91,7 +91,7 @@ class EstateSize:
 
     @property
     def pipelines(self) -> int:
-        """Number of streaming pipelines, at least one."""
+        """Number of streaming pipelines; at least 1."""
         return max(1, round(self.intervals / (_BATCHES_PER_QUERY * len(QUERIES))))
 
     @property
@@ -101,7 +101,7 @@ class EstateSize:
 
     @property
     def digest(self) -> str:
-        """Short digest, equal for equal estates: name of the kept store."""
+        """Short digest, equal for equal estates; name of the kept store."""
         text = f"{_GENERATOR} {sorted(asdict(self).items())}"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
@@ -128,12 +128,12 @@ class QuestionStarts:
 
 @dataclass(frozen=True, slots=True)
 class ServedEstate:
-    """A store that is up.
+    """Running store of an estate.
 
     Attributes:
-        database: its server.
-        manifest: nodes and relationships by kind, and the seconds that making it took.
-        starts: starts of questions.
+        database: server of the store.
+        manifest: numbers of nodes and relationships by kind, and the seconds that creating the store took.
+        starts: starting points of questions.
     """
 
     database: Database
@@ -147,11 +147,11 @@ def estate_up(size: EstateSize, below: Path, report: Callable[[str], None]) -> I
 
     Args:
         size: size of the estate.
-        below: the folder that keeps stores: each has `manifest.json`, written last, and Neo4j's home in `neo4j/`.
+        below: folder of the kept stores. Each has `manifest.json`, written last, and Neo4j's home in `neo4j/`.
         report: called with the current step.
 
     Raises:
-        HeadwaterError: it could not be made, or started.
+        HeadwaterError: the store could not be created or started.
     """
     folder = below / f"estate-{size.digest}-{GRAPH_VERSION}-{locked_version('neo4j', 'neo4j')}"
     manifest = folder / "manifest.json"
@@ -174,7 +174,7 @@ def estate_up(size: EstateSize, below: Path, report: Callable[[str], None]) -> I
 
 
 def _make(size: EstateSize, database: Database, report: Callable[[str], None]) -> dict[str, Any]:
-    """Write the estate to an empty database; its manifest."""
+    """Write the estate to an empty database; return its manifest."""
     begun = time.monotonic()
     writer = GraphWriter(database.driver, DATABASE)
     writer.ensure_schema()
@@ -197,7 +197,7 @@ def _make(size: EstateSize, database: Database, report: Callable[[str], None]) -
 
 
 def draw_feeds(size: EstateSize) -> Ints:
-    """Edges between tables: a row for each, source and target, ordered by target."""
+    """Draw the edges between tables: a row with source and target for each, ordered by target."""
     rng = np.random.default_rng([size.seed, 1])
     domains = max(1, round(size.datasets / _DATASETS_PER_DOMAIN))
     bounds = np.linspace(0, size.datasets, domains + 1).astype(np.int64)
@@ -206,7 +206,7 @@ def draw_feeds(size: EstateSize) -> Ints:
 
 
 def _domain(rng: np.random.Generator, low: int, high: int) -> Ints:
-    """Edges among the tables from `low` up to and without `high`."""
+    """Draw edges among the tables from `low` to `high`, which is excluded."""
     size = high - low
     wanted = size * FEEDS_PER_DATASET
     gives = np.minimum(rng.pareto(_EXPONENT, size) + 0.1, _MOST_OF_ONE)
@@ -243,7 +243,7 @@ def asset_events(size: EstateSize, edges: Ints) -> Iterator[LineageEvent]:
 
 
 def pipeline_events(size: EstateSize, records: list[Offsets]) -> Iterator[LineageEvent]:
-    """Events of the pipelines' micro-batches, each with those of a segment; records to trace are added on the way."""
+    """Events of the pipelines, each with a segment's micro-batches; records to trace are added to `records`."""
     dice = random.Random(size.seed + 1)  # noqa: S311  no secret
     wanted = [
         (dice.randrange(size.pipelines), dice.randrange(_LEFT_OUT, size.batches - _LEFT_OUT)) for _ in range(_STARTS)
@@ -273,7 +273,7 @@ def pipeline_events(size: EstateSize, records: list[Offsets]) -> Iterator[Lineag
 
 
 def record_read(body: IntervalEvent, place: int, dice: random.Random) -> Offsets:
-    """One record that a micro-batch read from Kafka, drawn."""
+    """Draw a record that a micro-batch read from Kafka."""
     [use] = body.entries[place].inputs
     assert use.position is not None and use.position.kafka is not None  # noqa: S101, PT018  for the type checker
     part = dice.choice(use.position.kafka.ranges)
@@ -288,7 +288,7 @@ def _pipeline_dataset(pipeline: int, number: int) -> DatasetRef:
 
 
 def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> QuestionStarts:
-    """Draw the starts of questions, by seed."""
+    """Draw the starting points of questions, by seed."""
     feeding = np.random.default_rng([size.seed, 5]).permutation(np.unique(edges[:, 0])).tolist()
     feeds: dict[int, list[int]] = defaultdict(list)
     for source, target in edges.tolist():
@@ -301,7 +301,7 @@ def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> Questi
 
 
 def _reached(feeds: dict[int, list[int]], start: int) -> int:
-    """Number of tables that are reachable from a table, without itself."""
+    """Number of tables reachable from a table, without the table itself."""
     seen, frontier = {start}, [start]
     while frontier:
         frontier = list({target for node in frontier for target in feeds[node]} - seen)
@@ -315,7 +315,7 @@ def _key(dataset: DatasetRef) -> str:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Two benchmarks can't open the same store: the second waits."""
+    """Lock a store: a second benchmark with the same store waits."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
-"""`bench intervals`: a streaming query's years. Nodes, bytes on disk, the rate all along, traces to a micro-batch.
+"""`bench intervals`: a streaming query over years: nodes, bytes on disk, rates over time, traces to a micro-batch.
 
-One query's micro-batches, each an event of its own, are put on a topic; the consumer brings them to an empty graph.
+One query's micro-batches, each in its own event, are produced to a topic; the consumer writes them into an empty graph.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent
 
 YEAR = 365 * 24 * 360
-"""Micro-batches of a query in a year, one each ten seconds."""
+"""Number of micro-batches of a query in a year, with one every ten seconds."""
 _STRETCHES = 20
-"""Parts of equally many micro-batches, whose rates are reported."""
+"""Number of equal parts of the micro-batches whose rates are reported."""
 _NODES_GOAL, _BYTES_GOAL, _RATE_GOAL = 10_000, 120.0, 0.9
 _QUESTIONS = 40
 _WARM_UP = 80
@@ -45,10 +45,10 @@ def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dic
     Args:
         micro_batches: number of micro-batches.
         rounds: rounds of traces.
-        seed: decides everything that is drawn.
+        seed: seed of all random choices.
 
     Raises:
-        HeadwaterError: a server or the consumer failed, or a trace found something else.
+        HeadwaterError: a server or the consumer failed, or a trace found another micro-batch.
     """
     dice = random.Random(seed)  # noqa: S311  no secret
     wanted = frozenset(dice.sample(range(micro_batches), min(_QUESTIONS, micro_batches)))
@@ -61,7 +61,7 @@ def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dic
         task = progress.add_task("events", total=micro_batches)
         events = _events(micro_batches, seed, wanted, sought)
         fill(broker, "bench", events, lambda *_: progress.advance(task))
-        # A server that stops has written everything into the store's files.
+        # A stopped server has written everything into the store's files.
         home = Path(name) / "neo4j"
         with neo4j_up(home) as database:
             GraphWriter(database.driver, DATABASE).ensure_schema()
@@ -104,7 +104,7 @@ def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dic
 
 
 def _events(count: int, seed: int, wanted: frozenset[int], sought: dict[int, Offsets]) -> Iterator[LineageEvent]:
-    """The query's events; of micro-batches that are wanted, a record that they read is noted."""
+    """Yield the query's events; store a record of each wanted micro-batch in `sought`."""
     query, dice = StreamingQuery(0, random.Random(seed), irregular=True), random.Random(seed)  # noqa: S311  no secret
     for number in range(count):
         event = query.next()
@@ -121,11 +121,11 @@ def _traced(reader: Reader, sought: Mapping[int, Offsets], batch_id: int) -> int
 
 
 def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[str, Any]]:
-    """Micro-batches per second over parts of equally many, from the consumer's transactions.
+    """Micro-batches per second in parts of equal numbers, from the consumer's transactions.
 
     Args:
         commits: for each transaction, seconds since the beginning, micro-batches so far, and processor seconds.
-        count: micro-batches in all.
+        count: number of all micro-batches.
     """
     found: list[dict[str, Any]] = []
     began, before = 0.0, 0
@@ -138,14 +138,14 @@ def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[
 
 
 def _growth(stretches: Sequence[Mapping[str, float]]) -> float:
-    """Rate of the last tenth divided by that of the first tenth that counts; the first stretch doesn't."""
+    """Rate of the last tenth divided by the rate of the first tenth; the first part doesn't count."""
     kept = [each["micro_batches_per_second"] for each in stretches[1:] or stretches]
     tenth = max(len(kept) // 10, 1)
     return round(sum(kept[-tenth:]) / sum(kept[:tenth]), 3)
 
 
 def _disk(home: Path) -> tuple[int, int]:
-    """Bytes of the store's files and of the transaction logs, with the space that Neo4j reserves at their ends."""
+    """Bytes of the store's files and of the transaction logs, including the space that Neo4j reserves at their ends."""
     folders = (home / "data" / kind / DATABASE for kind in ("databases", "transactions"))
     store, logs = (sum(path.stat().st_blocks * 512 for path in each.rglob("*") if path.is_file()) for each in folders)
     return store, logs
@@ -161,7 +161,7 @@ def goals(measured: Mapping[str, Any]) -> list[Goal]:
 
 
 def intervals_tables(document: Mapping[str, Any]) -> Group:
-    """For people: the graph, the rates, the goals."""
+    """Report for people: the graph, the rates, the goals."""
     [measured] = document["measurements"]
     graph = table("micro-batches", "nodes", "relationships", "GB", "bytes each", "with logs", "trace p50 ms", "p95 ms")
     graph.add_row(

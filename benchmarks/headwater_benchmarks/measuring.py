@@ -1,4 +1,4 @@
-"""Processor time and memory of processes; contestants in turns; questions put to each contestant in turn."""
+"""Processor time and memory of processes; contestants in turns; questions to each contestant in turn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def peak_mb(pid: int) -> float | None:
-    """Peak resident memory of another process so far, in MiB; None if the system doesn't keep it (Linux does)."""
+    """Peak resident memory of another process so far, in MiB; None if the system doesn't store it (Linux does)."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
@@ -55,15 +55,15 @@ def ask_in_turns(
     pid: int,
     asked: Callable[[], object] = lambda: None,
 ) -> list[dict[str, Any]]:
-    """Ask every contestant each question before the next question, in several rounds; return a report of each.
+    """Ask every contestant each question before the next question, in several rounds; return a report for each.
 
     So other load and the state of caches are the same for all contestants.
 
     Args:
-        answers: by contestant, Headwater first: function that answers a question and returns the number of results.
-        questions: in this order, each round.
-        rounds: rounds that count.
-        warm_up: unmeasured rounds before: a new JVM takes ten times as long.
+        answers: function that answers a question and returns the number of results, by contestant, Headwater first.
+        questions: questions of each round, in order.
+        rounds: number of counted rounds.
+        warm_up: number of earlier, unmeasured rounds: a new JVM takes ten times as long.
         pid: process of the database, whose processor time is added to this process's.
         asked: called after each answer.
     """
@@ -94,7 +94,7 @@ def _answered(
     processor: float,
     ours: Sequence[Sequence[float]] | None,
 ) -> dict[str, Any]:
-    """Report of one contestant in milliseconds; ratios are Headwater's medians divided by this one's, by round."""
+    """Report of one contestant in milliseconds; ratios are Headwater's medians divided by its own, by round."""
     compared: dict[str, Any] = {}
     if ours is not None:
         pairs = zip(ours, rounds, strict=True)

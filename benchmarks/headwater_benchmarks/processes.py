@@ -1,4 +1,4 @@
-"""`headwater consume`, `serve` and other commands as child processes, which are watched and signalled."""
+"""`headwater consume`, `serve` and other commands as child processes, which can be observed and signalled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 from headwater.errors import HeadwaterError
 
 START_SECONDS = 60.0
-"""Enough for a cold start under load on two cores."""
+"""Time limit that is enough for a cold start under load on two cores."""
 _LOOK_SECONDS = 0.02
 PROGRAM = ("-m", "headwater")
 _PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
@@ -58,12 +58,12 @@ class CommandProcess:
 
     @property
     def stderr(self) -> str:
-        """Return its stderr so far."""
+        """Stderr of the process so far."""
         return self._err.read_text(encoding="utf-8")
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the JSON document on its stdout."""
+        """Return the JSON document on the process's stdout."""
         document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
         return document
 
@@ -73,10 +73,10 @@ class CommandProcess:
         return self.process.poll() is None
 
     def wait(self, seconds: float = START_SECONDS) -> int:
-        """Its exit status.
+        """Wait for the end; return the exit status.
 
         Raises:
-            HeadwaterError: it runs on.
+            HeadwaterError: the process still runs.
         """
         try:
             return self.process.wait(seconds)
@@ -84,10 +84,10 @@ class CommandProcess:
             raise HeadwaterError(f"It still runs after {seconds} s. Its stderr: {self.stderr}") from None
 
     def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
-        """Signal it, and its exit status.
+        """Send a signal, wait for the end, and return the exit status.
 
         Raises:
-            HeadwaterError: it runs on.
+            HeadwaterError: the process still runs.
         """
         self.process.send_signal(number)
         return self.wait(seconds)
@@ -98,15 +98,15 @@ class CommandProcess:
         self.process.wait(30)
 
     def end(self) -> None:
-        """Kill it if it hasn't ended."""
+        """Kill the process if it hasn't ended."""
         if self.runs:
             self.kill()
 
     def until(self, condition: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
-        """Wait for it, while the process lives.
+        """Wait until the condition is true, while the process runs.
 
         Raises:
-            HeadwaterError: it ended, or the time is over; with its stderr.
+            HeadwaterError: the process ended, or the time is over. The message has its stderr.
         """
         deadline = time.monotonic() + seconds
         while not condition():
@@ -134,20 +134,20 @@ class ConsumerProcess(CommandProcess):
 
     @property
     def port(self) -> int:
-        """Port of its metrics, once it serves them.
+        """Port of the consumer's metrics, once they are served.
 
         Raises:
-            HeadwaterError: it ended, or didn't start in time.
+            HeadwaterError: the process ended, or didn't start in time.
         """
         self.until(lambda: _PORT.search(self.stderr) is not None, "a port")
         return int(_PORT.findall(self.stderr)[0])
 
     def get(self, path: str) -> tuple[int, str]:
-        """Status and body of one of its paths.
+        """Return status and body of one of the consumer's paths.
 
         Raises:
-            OSError: it doesn't answer.
-            HeadwaterError: it ended.
+            OSError: the consumer doesn't answer.
+            HeadwaterError: the process ended.
         """
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
@@ -190,14 +190,14 @@ class ServeProcess(CommandProcess):
         super().__init__(settings, folder, "serve", *arguments, program=program)
 
     def url(self) -> str:
-        """URL that the server listens on, once it does."""
+        """URL of the server, once it listens."""
         self.until(lambda: _URL.search(self.stderr) is not None, "an address")
         return str(_URL.findall(self.stderr)[0])
 
 
 @contextlib.contextmanager
 def serving(settings: Mapping[str, str], *arguments: str) -> Iterator[ServeProcess]:
-    """A server that is gone at the end of the block, however it ends; `arguments` are options of the command."""
+    """Run a server during the block; it is always ended afterwards. `arguments` are options of the command."""
     with tempfile.TemporaryDirectory() as folder:
         server = ServeProcess(settings, Path(folder), *arguments)
         try:

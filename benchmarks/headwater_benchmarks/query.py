@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 PAGE = 1_000
-"""A first page."""
+"""Number of items on a first page."""
 _ALL_STEPS = 10_000
 _LEAST_RATIO = 0.91
-"""Filtering takes a tenth more at most."""
+"""Goal: filtering takes at most a tenth more time."""
 _WARM_UP = 40
 """Unmeasured questions of each kind for each contestant."""
 HEADWATER, FILTERED, BY_HAND = "headwater", "headwater, filtered", "one statement, no edges"
 _ALL_SCOPES = Visible(frozenset({"dataset:s3://workload", "dataset:kafka://estate", "job:batch", "job:streams"}))
-"""Everything of the estate, for an asker whose answers are filtered all the same."""
+"""Scopes of the whole estate, for an asker who sees everything but whose answers are filtered."""
 
 Answer = Callable[[Any], int]
 
@@ -45,10 +45,10 @@ class QuestionKind:
     """One kind of question.
 
     Attributes:
-        name: shown in the report.
+        name: name in the report.
         questions: the questions of a round.
-        answers: by contestant, Headwater first.
-        goal_ms: wished for as Headwater's p95.
+        answers: functions that answer a question, by contestant, Headwater first.
+        goal_ms: goal for Headwater's p95.
     """
 
     name: str
@@ -95,19 +95,19 @@ def question_kinds(driver: Driver, database: Database, starts: QuestionStarts, m
 def bench_query(
     size: EstateSize, *, rounds: int, questions: int, stores: Path, warm_up: int = _WARM_UP
 ) -> dict[str, Any]:
-    """Make the estate if need be, ask, and report.
+    """Create the estate if it is missing, ask, and report.
 
     Args:
         size: size of the estate.
-        rounds: rounds that count.
+        rounds: number of counted rounds.
         questions: questions of each kind in each round.
-        stores: the folder that keeps estates.
+        stores: folder of the kept estates.
         warm_up: number of unmeasured questions of each kind for each contestant.
 
     Raises:
-        HeadwaterError: the estate could not be made.
+        HeadwaterError: the estate could not be created.
     """
-    # As `serve` and the commands have it.
+    # Like `serve` and the commands.
     with (
         estate_up(size, stores, console.message) as estate,
         reading_driver(estate.database.target) as driver,
@@ -150,7 +150,7 @@ def bench_query(
 
 
 def query_tables(document: Mapping[str, Any]) -> Group:
-    """For people: each question's contestants side by side, then the goals."""
+    """Report for people: the contestants of each question next to each other, then the goals."""
     headings = ("question", "asked of", "found", "p50 ms", "p95 ms", "CPU ms", "headwater takes ×", "95 % interval")
     found = table(*headings, left=2)
     for measurement in document["measurements"]:

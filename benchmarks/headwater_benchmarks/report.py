@@ -1,4 +1,4 @@
-"""Figures over rounds, goals, the JSON document that a benchmark ends with, and its tables."""
+"""Figures over rounds, goals, a benchmark's JSON document, and its tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from headwater.stack import java_runtime
 from headwater.stack.embedded import locked_version
 
 ROUNDS = 5
-"""Fewest rounds for a figure, which is their median."""
+"""Minimum number of rounds for a figure, which is the median over rounds."""
 _RESAMPLES = 4_000
 """Number of bootstrap resamples: with more, the interval's printed ends don't change."""
 
@@ -35,7 +35,7 @@ class Goal:
         name: name of the figure, with the unit last: `trace, one hop, p95 ms`.
         value: measured value; None if it couldn't be measured.
         goal: the value to reach.
-        direction: whether larger or smaller values meet it.
+        direction: whether larger or smaller values meet the goal.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Goal:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the least measured value that at least `share` of the values don't exceed; never interpolated."""
+    """Return the smallest measured value that at least `share` of the values don't exceed; never interpolated."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
@@ -63,10 +63,10 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
 
 
 def interval(values: Sequence[float]) -> dict[str, float]:
-    """95 % interval of the median over rounds, by the percentile bootstrap; the same for the same values.
+    """95 % interval of the median over rounds, by the percentile bootstrap; equal for equal values.
 
-    Each value of a ratio comes from one round, in which both sides were measured in succession, so that common
-    slowdowns cancel out.
+    Each value of a ratio comes from one round, in which both sides were measured in succession. So common slowdowns
+    cancel out.
     """
     dice = random.Random(0)  # noqa: S311  no secret
     medians = [statistics.median(dice.choices(values, k=len(values))) for _ in range(_RESAMPLES)]
@@ -74,7 +74,7 @@ def interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def ratio(name: str, values: Sequence[float]) -> dict[str, dict[str, float]]:
-    """A ratio's entries in a report: its spread over rounds, and its interval as `<name>_interval`."""
+    """Entries of a ratio in a report: its spread over rounds, and its interval as `<name>_interval`."""
     return {name: spread(values), f"{name}_interval": interval(values)}
 
 
@@ -86,7 +86,7 @@ def report(
     goals: Sequence[Goal],
     environment: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Document of the measurements, the machine and the goals. It reports; it doesn't judge."""
+    """Document of the measurements, the machine and the goals."""
     return {
         "benchmark": benchmark,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -110,7 +110,7 @@ def save(document: Mapping[str, Any], output: Path) -> None:
     """Write the document.
 
     Raises:
-        InputError: it can't be written there.
+        InputError: the file can't be written.
     """
     try:
         output.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def save(document: Mapping[str, Any], output: Path) -> None:
 
 
 def table(*headings: str, left: int = 1) -> Table:
-    """Table without rules; the first columns and columns without heading hold text, the others numbers."""
+    """Table without lines. The first columns, and columns without a heading, have text, the others numbers."""
     made = Table(box=None, pad_edge=False)
     for place, heading in enumerate(headings):
         made.add_column(heading, justify="left" if place < left or not heading else "right")
@@ -127,7 +127,7 @@ def table(*headings: str, left: int = 1) -> Table:
 
 
 def shown(value: Mapping[str, float] | float | None, digits: int = 1) -> str:
-    """A figure in a table: a number, a spread, an interval, or nothing."""
+    """Format a figure for a table: a number, a spread, an interval, or nothing."""
     if value is None:
         return ""
     if not isinstance(value, Mapping):
@@ -139,7 +139,7 @@ def shown(value: Mapping[str, float] | float | None, digits: int = 1) -> str:
 
 
 def goals_table(document: Mapping[str, Any]) -> Table:
-    """A report's goals with the measured values."""
+    """Table of a report's goals with the measured values."""
     goals = table("goal", "measured", "wished for", "")
     for goal in document["goals"]:
         wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"

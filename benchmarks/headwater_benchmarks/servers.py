@@ -29,8 +29,8 @@ class Database:
 
     Attributes:
         target: address and account.
-        driver: connected to it.
-        pid: the server's process.
+        driver: driver of the database.
+        pid: process id of the server.
     """
 
     target: Neo4jTarget
@@ -42,17 +42,17 @@ class Database:
         return processor_seconds(self.pid)
 
     def run(self, name: str, **parameters: Any) -> list[Record]:
-        """Rows of a statement of `headwater_benchmarks/cypher`, `<file>/<name>`."""
+        """Run a statement of `headwater_benchmarks/cypher`, `<file>/<name>`; return its rows."""
         with self.driver.session(database=DATABASE) as session:
             return list(session.run(load("headwater_benchmarks", name), parameters))
 
 
 @contextlib.contextmanager
 def broker_up() -> Iterator[str]:
-    """Run a broker; yields its bootstrap servers.
+    """Run a broker; yield its bootstrap servers.
 
     Raises:
-        HeadwaterError: it doesn't start.
+        HeadwaterError: the broker doesn't start.
     """
     # The server's guard deletes the folder, too, if this process is killed.
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
@@ -76,7 +76,7 @@ def neo4j_up(folder: Path | None = None) -> Iterator[Database]:
         folder: folder of a persistent store, which is created if missing.
 
     Raises:
-        HeadwaterError: it doesn't start.
+        HeadwaterError: the server doesn't start.
     """
     with contextlib.ExitStack() as stack:
         delete = folder is None

@@ -1,8 +1,8 @@
 """The consumer of a benchmark: `python -m headwater_benchmarks.timed_consumer [--until-caught-up]`.
 
-It is wired by the same function as `headwater consume` and configured by the same variables; only its metrics also note
-when partitions came and transactions were committed. It prints one JSON document on stdout. Without
-`--until-caught-up` it runs until SIGTERM, and the document has the latency of each event.
+The consumer has the same wiring and variables as `headwater consume`. Its metrics also record the times of the first
+assignment and of each transaction. It prints one JSON document on stdout. Without `--until-caught-up` it runs until
+SIGTERM, and the document has the latency of each event.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _STAGES = (PipelineStep.DECODE, PipelineStep.FOLD, PipelineStep.WRITE, PipelineS
 
 
 class TimedMetrics(Metrics):
-    """The metrics, with the times of the first assignment and of each transaction.
+    """Metrics with the times of the first assignment and of each transaction.
 
     Attributes:
-        begun: time when the first partitions were assigned, and the process's processor time until then.
-        commits: for each transaction: seconds, number of events and processor seconds since then.
-        latencies: for each event, if wanted: when it was produced, in ms of Unix time, and how many ms later its
+        begun: time of the first assignment of partitions, and the process's processor time until then.
+        commits: for each transaction, the seconds, number of events and processor seconds since `begun`.
+        latencies: for each event, if requested: its production time in ms of Unix time, and the ms until its
             transaction was committed.
     """
 
@@ -46,13 +46,13 @@ class TimedMetrics(Metrics):
         self._events = 0
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:
-        """Partitions were assigned or revoked; `assigned` is how many this consumer has now."""
+        """Record a rebalance; `assigned` is the number of this consumer's partitions."""
         super().rebalanced(kind, assigned)
         if self.begun is None and assigned:
             self.begun = time.monotonic(), time.process_time()
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
-        """A transaction with these events was committed."""
+        """Record a committed transaction with these events."""
         begun, processor = self.begun or (0.0, 0.0)
         self._events += len(events)
         self.commits.append((time.monotonic() - begun, self._events, time.process_time() - processor))
@@ -63,7 +63,7 @@ class TimedMetrics(Metrics):
         super().wrote(events, seconds, summary)
 
     def stages(self) -> dict[str, dict[str, float]]:
-        """Times and seconds of each stage, altogether."""
+        """Total count and seconds of each stage."""
         name = "headwater_materializer_step_duration_seconds"
         return {
             step.value: {
@@ -75,7 +75,7 @@ class TimedMetrics(Metrics):
 
 
 def document(metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
-    """The process's report: totals, stages, memory, and time from the first assignment to the last transaction."""
+    """Report of the process: totals, stages, memory, and time from the first assignment to the last transaction."""
     seconds, _, processor = metrics.commits[-1] if metrics.commits else (0.0, 0, 0.0)
     return {
         **totals,
@@ -91,7 +91,7 @@ def document(metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Consume, then print the report."""
-    # It would otherwise wait for its servers forever when the benchmark is gone.
+    # Otherwise the process would wait for its servers forever after the benchmark has ended.
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     until_caught_up = UNTIL_CAUGHT_UP in sys.argv
     metrics = TimedMetrics(latencies=not until_caught_up)

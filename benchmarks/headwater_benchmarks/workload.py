@@ -1,7 +1,7 @@
-"""Made-up events in the proportions of a busy company's, for benchmarks and the soak test.
+"""Made-up events in the proportions of a busy company, for benchmarks and the soak test.
 
-Streaming queries and batch jobs emit one event after another, each consistent with those before. `Mixture` mixes
-them, with repeats, disorder, and clocks that are off. Equal seeds give equal streams.
+Streaming queries and batch jobs emit one event after another, each consistent with the earlier ones. `Mixture` mixes
+their events, with repeats, disorder, and wrong clocks. Equal seeds give equal streams.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from headwater_schemas.identity import event_id
 PRODUCER = "https://headwater/workload"
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 PARTITIONS = 8
-"""Partitions of each topic that a query reads."""
+"""Default number of partitions of each topic that a query reads."""
 INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
-"""Inputs and outputs of each run of a batch job; the columns are of each output."""
+"""Numbers of inputs and outputs of each run of a batch job, and of columns of each output."""
 _LATE_MS = 50
 """Maximum delay of an irregular query's micro-batch."""
 _CLUSTER = "kafka://workload"
@@ -60,18 +60,18 @@ _VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"))
 
 
 class StreamingQuery:
-    """A streaming query: micro-batches without end, whose offsets follow on one another.
+    """A streaming query: an endless series of micro-batches with consecutive offsets.
 
     Args:
-        number: part of its name.
+        number: part of the query's name.
         dice: random generator.
-        reads, writes: its topics; by default `events-<number>` and `enriched-<number>`.
-        upstream: the query that writes the topic which this one reads. Each micro-batch ends within what the upstream
-            query's micro-batch of the same number wrote. Both have to produce the same micro-batches, upstream first.
-        partitions: partitions of each topic.
-        to_table: whether it writes snapshots of a table instead of a topic.
-        irregular: also draw the rows written and how late each micro-batch begins, so that no number follows from
-            another one and compresses to nothing.
+        reads, writes: topics of the query; by default `events-<number>` and `enriched-<number>`.
+        upstream: query that writes the topic `reads`. Each micro-batch ends within the output of the upstream query's
+            micro-batch of the same number. Both have to produce the same micro-batches, upstream first.
+        partitions: number of partitions of each topic.
+        to_table: whether the query writes snapshots of a table instead of a topic.
+        irregular: whether to draw also the written rows and the delay of each micro-batch, so that numbers don't follow
+            from each other and can't be compressed away.
     """
 
     def __init__(
@@ -99,8 +99,8 @@ class StreamingQuery:
         self._written = [[0] * partitions]
 
     def next(self, micro_batches: int = 1) -> LineageEvent:
-        """The next micro-batches, as one event."""
-        # Input of a downstream query: the ends of this event's micro-batches, and the start of the first.
+        """Return the next micro-batches as one event."""
+        # For a downstream query: the end offsets of this event's micro-batches, and the start of the first one.
         self._written = self._written[-1:]
         entries = tuple(self._entry(place) for place in range(micro_batches))
         return lineage_event(
@@ -168,9 +168,9 @@ class BatchJob:
     """A batch job: its plan once, then a START and an end for each of its runs.
 
     Args:
-        number: part of its name.
+        number: part of the job's name.
         dice: random generator.
-        inputs, outputs: its tables.
+        inputs, outputs: tables of the job.
         columns: columns of each output.
         failing: share of runs that fail.
     """
@@ -192,7 +192,7 @@ class BatchJob:
         self._events = self._emitted()
 
     def next(self) -> LineageEvent:
-        """The next event it emits."""
+        """Return the job's next event."""
         return next(self._events)
 
     def _emitted(self) -> Iterator[LineageEvent]:
@@ -241,7 +241,7 @@ class BatchJob:
 
 
 def job_among(number: int, dice: random.Random, tables: int) -> BatchJob:
-    """A batch job of the company: it shares so many tables with others, and reads one of a few that nearly all read."""
+    """Make a batch job of the company. It shares tables with other jobs, and reads one of a few popular tables."""
     chosen = [dice.randrange(max(1, tables // 50)), *dice.sample(range(tables), INPUTS + OUTPUTS - 1)]
     refs = [table(one) for one in chosen]
     return BatchJob(number, dice, refs[:INPUTS], refs[INPUTS:])
@@ -253,7 +253,7 @@ def table(number: int) -> DatasetRef:
 
 
 def described_table(number: int, at: datetime = EPOCH, columns: int = COLUMNS) -> LineageEvent:
-    """The catalog's description of a table."""
+    """Event that describes a table, as a catalog would."""
     body = DatasetEvent(
         dataset=table(number),
         type="TABLE",
@@ -283,11 +283,11 @@ class Proportions:
     """Proportions of the event stream.
 
     Attributes:
-        queries, jobs, tables: how many there are.
-        intervals, runs: share of events that are of micro-batches, and of batch jobs' runs; the rest describes.
-        pack: micro-batches in an event.
-        repeated: share of events that come again, later.
-        late: share of events that come after up to `late_by` others.
+        queries, jobs, tables: numbers of each.
+        intervals, runs: share of events of micro-batches, and of batch jobs' runs; all others are descriptions.
+        pack: number of micro-batches in an event.
+        repeated: share of events that are repeated later.
+        late: share of events that arrive after up to `late_by` later events.
         late_by: maximum number of events that overtake a late one.
         skewed: share of events whose clock is up to a day off.
     """
@@ -305,10 +305,10 @@ class Proportions:
 
 
 class Mixture:
-    """Endless stream of events: iterate over it; `finish` returns the events kept back.
+    """Endless stream of events: iterate over it; `finish` returns the delayed events.
 
     Args:
-        seed: decides everything that is drawn.
+        seed: seed of all random choices.
         proportions: shares of the kinds of events.
     """
 
@@ -321,7 +321,7 @@ class Mixture:
         self._made = 0
 
     def __iter__(self) -> Iterator[LineageEvent]:
-        """Events as they arrive, some of them twice."""
+        """Yield events in order of arrival, some of them twice."""
         while True:
             event = self._next()
             if self._dice.random() < self._of.repeated:
@@ -334,7 +334,7 @@ class Mixture:
                 yield self._kept.pop(self._dice.randrange(len(self._kept)))
 
     def take(self, count: int) -> Iterator[LineageEvent]:
-        """Return a number of events, repeated ones included; perhaps a few more, so that none is kept back."""
+        """Yield a number of events, including repeated ones; perhaps a few more, so that no event is missing."""
         for emitted, event in enumerate(self, start=1):
             yield event
             if emitted + len(self._kept) >= count:
@@ -342,7 +342,7 @@ class Mixture:
         yield from self.finish()
 
     def finish(self) -> list[LineageEvent]:
-        """Return the events that were kept back, so that nothing is missing."""
+        """Return all delayed events, so that no event is missing."""
         kept, self._kept = self._kept, []
         self._dice.shuffle(kept)
         return kept

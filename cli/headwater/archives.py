@@ -36,7 +36,7 @@ def reading_archive() -> Iterator[None]:
 
 @contextlib.contextmanager
 def archived(location: str, tenant: str | None) -> Iterator[Archived]:
-    """Finder of archived micro-batches, for traces through micro-batches that are no longer kept one by one."""
+    """Finder of archived micro-batches, for traces through micro-batches that retention has summarized."""
     settings = connected_settings({"analysis.tenant": tenant}, kafka=True)
     with reading_archive(), event_decoder(settings) as decoder:
         archive = Archive(location)

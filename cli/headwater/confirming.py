@@ -1,4 +1,4 @@
-"""Before something is done for good: a person agrees, and the consumer group has no consumers."""
+"""Checks before irreversible actions: a person has confirmed, and the consumer group has no consumers."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
 table)`. With `--json` only the document is printed to stdout, once; without it, the table.
 
-No text is ever read as Rich's markup, highlighted, or searched for emoji names: a style is given by a `Text`. Control
-and invisible characters are escaped everywhere, also in the document (`headwater_schemas.visible`).
+Texts are never read as Rich's markup, highlighted, or searched for emoji names; styled texts are `Text` objects.
+Control and invisible characters are escaped everywhere, also in the document (`headwater_schemas.visible`).
 
 Commands in backticks, such as `headwater up`, are shown in the form in which they have to be typed.
 """
@@ -45,7 +45,7 @@ from headwater_schemas.visible import json_escaped, visible, visible_lines
 class PlainConsole(RichConsole):
     """Rich's console for untrusted text: strings are printed literally, and can't control the terminal.
 
-    Contents of tables, trees and progress displays pass here, too, before layout.
+    This includes the contents of tables, trees and progress displays, before layout.
     """
 
     def __init__(self, stream: TextIO, **options: Any) -> None:
@@ -56,7 +56,7 @@ class PlainConsole(RichConsole):
         return super().render_str(visible_lines(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """For rich. A path or a name that is wider than its cell is broken, never cut: it may be the answer."""
+        """For rich. A path or a name wider than its cell is wrapped, never cut: it may be the answer."""
         if isinstance(renderable, Table):
             for column in renderable.columns:
                 column.overflow = "fold"
@@ -92,7 +92,7 @@ class Console:
         self.until_end = contextlib.ExitStack()
         """Contexts that stay open until the command's error has been reported."""
 
-    # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
+    # Built for each use: rich examines a stream only once, and tests replace the streams.
     @property
     def out(self) -> PlainConsole:
         """Stdout, for results only."""
@@ -111,7 +111,7 @@ class Console:
         self._used = set()
 
     def result(self, document: Any, view: RenderableType | None = None) -> None:
-        """Print what the command found: `document` with `--json`, else `view` (default: the indented document).
+        """Print a command's result: `document` with `--json`, else `view` (default: the indented document).
 
         Args:
             document: Anything that JSON can hold. Other values (paths, times) are printed as `str` does.
@@ -125,22 +125,22 @@ class Console:
             self.out.print(_json(document) if view is None else view)
 
     def raw(self, text: str) -> None:
-        """Print a result that is text for another program: neither wrapped nor styled."""
+        """Print a result for another program, neither wrapped nor styled."""
         self._result_printed = True
         sys.stdout.write(visible_lines(text))
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Report something to the person watching. A cursor in it is never shortened like a key."""
+        """Print a message on stderr. Cursors in it aren't redacted like keys."""
         from headwater_schemas.redaction import without_user_info  # not at the top, as in `errors`
 
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
-        """Report the servers of the command in one line, each once, without credentials.
+        """Report the servers of the command in one line, each server once, without credentials.
 
         Args:
-            servers: By name (`Kafka`), each with its address and the origin of the setting.
+            servers: Address and origin of the setting, by name of the server (`Kafka`).
         """
         from headwater_schemas.redaction import redact
 
@@ -223,11 +223,11 @@ def _json(document: Any) -> str:
 
 
 def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
-    """A table without rules; without headings it has a column for each cell of its rows.
+    """Make a table without lines; without headings it has a column for each cell of its rows.
 
     Args:
         headings: heading of each column.
-        numbers: headings of columns that stand on the right.
+        numbers: headings of right-aligned columns.
     """
     out = Table(box=None, pad_edge=False, show_header=bool(headings))
     for heading in headings:

@@ -1,4 +1,4 @@
-"""Run of a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
+"""Run of a consumer from a command, until it is stopped or has caught up; optionally with the bridge of a topic."""
 
 from __future__ import annotations
 
@@ -63,11 +63,12 @@ def consume(
     """Run one consumer, and return its totals.
 
     Args:
-        until_caught_up: whether to stop once all records that are on the topic now are committed.
-        source: source of the records, if it isn't the events topic.
-        metrics: metrics of every step, if the caller reads them too.
+        settings: all sections.
+        until_caught_up: whether to stop once all records now on the topic are committed.
+        source: source of the records; None: the events topic.
+        metrics: metrics of every step, if the caller also reads them.
         started: called with the port of metrics and health, when they are served.
-        supervised: another process shows the group's lag.
+        supervised: whether another process shows the group's lag.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -112,7 +113,7 @@ def consume(
             bridging.stop()
             materializer.stop()
 
-        # Signals are handled first: a process that waits for the line may stop the consumer at once.
+        # Signals are handled first: a process that waits for the log line may stop the consumer at once.
         with stopped_by_signals(stop), rare_collections():
             started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
@@ -177,7 +178,7 @@ def _fatal(error: FatalError) -> ConfigurationError:
 
 @contextlib.contextmanager
 def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Callable[[], int | None]]:
-    """Show in metrics, while the block runs, how far the consumers of the settings are, and which dead letters wait.
+    """Show the lag of the configured group and the pending dead letters in metrics, while the block runs.
 
     Yields:
         Number of pending records of the events topic; None if unknown.
@@ -191,7 +192,7 @@ def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Cal
         watched["bridge"] = (bridge_group(settings), topic)
 
     def keep(positions: Sequence[PartitionOffsets]) -> None:
-        # The brokers forget what a group without members has committed, unless it is committed again.
+        # Brokers delete the committed offsets of a group without members, unless they are committed again.
         acknowledge(client, group=settings.materializer.group, letters=Acknowledged(positions))
 
     try:
@@ -223,7 +224,7 @@ def _behind(source: RecordSource | None) -> int | None:
 
 @contextlib.contextmanager
 def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTotals], None]]:
-    """A line that is kept up to date, on a terminal.
+    """Show a line with the current totals, on a terminal.
 
     Args:
         behind: number of pending records; None if unknown.
@@ -279,7 +280,7 @@ class Bridging:
 
     Args:
         registry: metrics registry of the process.
-        until_caught_up: whether to end once all records that are on the topic now are committed.
+        until_caught_up: whether to end once all records now on the topic are committed.
 
     Raises:
         FatalError: no client accepts the settings.
@@ -343,7 +344,7 @@ class Bridging:
 
     @contextlib.contextmanager
     def running(self, stop_all: Callable[[], None]) -> Iterator[None]:
-        """Run the bridge during the block; or before it, to catch up.
+        """Run the bridge during the block; with `until_caught_up`, run it to its end before the block.
 
         Args:
             stop_all: called when the bridge ends with an error.

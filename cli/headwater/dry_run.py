@@ -1,7 +1,7 @@
 """Dry run of a PySpark script against empty tables, in a separate process: its inputs and outputs.
 
-The process has its own scratch folder, session and network (`headwater_dry_run`). It is ended with its
-JVM when its time is over.
+The process has its own scratch folder, session and network (`headwater_dry_run`). At its time limit it is ended,
+together with its JVM.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDED: Final = "The review needs its end: have the script leave by sys.exit, or
 _FORKS: Final = "Does it start processes of its own? Put that behind an argument of the script."
 
 Declared: TypeAlias = Callable[[str, str], str | None]
-"""Kind (`path`, `table`, `topic`, `jdbc`) and name of a source ⇒ its columns as DDL; None: not known."""
+"""Function from kind (`path`, `table`, `topic`, `jdbc`) and name of a source to its columns as DDL; None if unknown."""
 
 
 class Stop:
@@ -51,7 +51,7 @@ class Stop:
 
     @contextlib.contextmanager
     def ends(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """While within, the process is ended by `now`."""
+        """Let `now` end the process while the block runs."""
         with self._lock:
             self._running.add(process)
             if self._over:
@@ -72,13 +72,13 @@ class DryRun:
         outputs: outputs that it would write, in order, as `output.py` of the dry run describes them.
         inputs: kind and name of its inputs.
         ddl: statements that change tables, in order.
-        looks: places that ask for rows.
+        looks: locations in the script that ask for rows.
         unrun: lines that haven't run, as `lines.py` of the dry run describes them.
-        statements: all of its statements; see `line_coverage.py`.
-        stopped: place of the last made-up row before the script ended itself; None if it ran to its end, or failed.
-        problems: text and fix of each problem that keeps the result from being complete.
-        network: the JVM could have reached the network.
-        ended: it has reported its end, well or badly.
+        statements: all statements of the script; see `line_coverage.py`.
+        stopped: location of the last made-up row before the script ended itself; None if it ran to its end, or failed.
+        problems: text and fix of each problem that makes the result incomplete.
+        network: whether the JVM could have reached the network.
+        ended: whether the process has reported its end, with or without an error.
     """
 
     script: str
@@ -137,8 +137,8 @@ def dry_run(
         seconds: time limit.
         libraries: folders and archives for its imports, besides its own folder.
         named: name of the script for answers; None: its path.
-        stop: ends it before its time.
-        empty: places that get no made-up row, while all others do; None: no place gets a row.
+        stop: signal that ends the run early.
+        empty: locations that get no made-up row, while all others do; None: no location gets a row.
     """
     found = DryRun(named or str(script))
     scratch = Path(tempfile.mkdtemp(prefix="headwater-review-"))
@@ -154,9 +154,9 @@ def dry_run(
 def _started(
     script: Path, arguments: Sequence[str], scratch: Path, libraries: Sequence[Path], empty: Sequence[str] | None
 ) -> tuple[subprocess.Popen[bytes], RawIOBase, IO[str]]:
-    """The process, and the file descriptors for answers and reports.
+    """Start the process; return it, and the files for answers and reports.
 
-    Each descriptor is closed only once: the other version's thread may reuse its number.
+    Each descriptor is closed only once, because another thread may reuse its number.
     """
     their_answers, our_answers = os.pipe()
     our_reports, their_reports = os.pipe()
@@ -249,7 +249,7 @@ def _tail(log: Path) -> str:
     with log.open("rb") as written:
         written.seek(max(0, written.seek(0, os.SEEK_END) - _LOG_BYTES))
         text = written.read().decode(errors="replace")
-    # Redacted before it is cut: half of a secret may not be recognised.
+    # Redacted before it is cut: a part of a secret may not be recognised.
     return " ".join(redact(text).split())[-400:]
 
 

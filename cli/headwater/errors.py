@@ -1,8 +1,8 @@
 """Errors that end a command, and their exit codes.
 
-    HeadwaterError            1  unexpected: a bug, or an error nobody foresaw
+    HeadwaterError            1  unexpected error, such as a bug
     ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
-    ├── SubjectNotFoundError  3  the thing named does not exist
+    ├── SubjectNotFoundError  3  the named dataset, run … does not exist
     ├── UnreachableError      4  Kafka or Neo4j does not answer
     ├── CheckFailedError      5  the command ran; its check failed
     └── ConfigurationError    6  fatal: wrong credentials, no Java, a corrupt installation
@@ -45,7 +45,7 @@ class HeadwaterError(Exception):
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
-        # Imported here, because it takes a tenth of the time of --help.
+        # Imported here, because the import takes a tenth of the time of --help.
         from headwater_schemas.redaction import redact, without_user_info
 
         super().__init__(message := redact(message))

@@ -1,4 +1,4 @@
-"""The events topic of a consumer group: its progress, its last event, and its ends for answers that need them."""
+"""Events topic of a consumer group: progress, last event, and end offsets for the freshness of answers."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class EventsTopicState:
 
 
 def topic_state(client: Mapping[str, Any], topic: str, group: str) -> EventsTopicState | None:
-    """Ask the brokers; None if they don't have the topic.
+    """Ask the brokers; return None if the topic doesn't exist.
 
     Raises:
-        KafkaException: they don't answer within 5 s a request, or refuse.
+        KafkaException: the brokers don't answer a request within 5 s, or refuse it.
     """
     client = quiet(client)
     try:
@@ -78,7 +78,7 @@ def topic_state(client: Mapping[str, Any], topic: str, group: str) -> EventsTopi
 
 
 def _latest(client: Mapping[str, Any], partitions: list[TopicPartition]) -> datetime | None:
-    admin = AdminClient(dict(client))  # held until the answers are there: they are lost with it
+    admin = AdminClient(dict(client))  # kept until the answers have arrived; they are lost if it is deleted
     newest: OffsetSpec = OffsetSpec.max_timestamp()  # type: ignore[no-untyped-call]
     futures = admin.list_offsets(
         dict.fromkeys(partitions, newest),
@@ -94,7 +94,7 @@ _KEPT_SECONDS = 5.0
 
 
 def topic_ends(kafka: KafkaSettings) -> TopicEnds:
-    """Ask the configured brokers; None if there are none, or if they refuse or don't answer a request within 3 s."""
+    """Make a function that reads end offsets from the brokers; it returns None if they refuse or take over 3 s."""
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
         try:
@@ -107,7 +107,7 @@ def topic_ends(kafka: KafkaSettings) -> TopicEnds:
 
 
 def kept(ends: TopicEnds, clock: Callable[[], float] = time.monotonic) -> TopicEnds:
-    """Keep each answer for five seconds: for a server that is asked often."""
+    """Cache each answer for five seconds, for a server with many requests."""
     known: dict[str, tuple[float, Sequence[TopicEnd] | None]] = {}
 
     def kept_ends(topic: str) -> Sequence[TopicEnd] | None:

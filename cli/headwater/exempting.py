@@ -15,7 +15,7 @@ def exemptions_of(path: Path) -> tuple[Exemption, ...]:
     """Read the exemptions of a file.
 
     Raises:
-        InputError: it can't be read, or has mistakes: each with line and field.
+        InputError: the file can't be read, or has mistakes; the message has line and field of each.
     """
     try:
         return read_exemptions(path.read_text(encoding="utf-8"), str(path))

@@ -59,7 +59,7 @@ class Ask:
     answered: list[Answered[Any]] = field(default_factory=list)
 
     def __call__(self, question: Callable[[Reader], T], remote: Callable[[Server], T]) -> T:
-        """The answer of `question` to the graph, or of `remote` to a server.
+        """Ask `question` to the graph, or `remote` to a server; return the answer.
 
         Raises:
             HeadwaterError: see `answer_of`.
@@ -76,7 +76,7 @@ class Shown:
     Attributes:
         answer: a dataclass, the document of `--json`.
         view: answer for people, on stdout.
-        summary: text below the view, on stderr: totals, caveats, how to get the next page; may be empty.
+        summary: text below the view, on stderr: totals, caveats, option for the next page; may be empty.
         warnings: warnings on stderr, before the summary.
         drawing: text for another program, on stdout instead of the view.
     """
@@ -89,7 +89,7 @@ class Shown:
 
 
 def show(shown: Shown, graph: GraphState, *, filtered: bool = False, incidents: IncidentMarks | None = None) -> None:
-    """Print an answer, with the graph's lag behind its topic: with `--json` always, else only if it matters."""
+    """Print an answer. The graph's lag behind its topic is always part of `--json`, else only if the graph is stale."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
@@ -111,7 +111,7 @@ _MOST_MARKED = 5
 
 
 def marked(incidents: IncidentMarks) -> str:
-    """Format the datasets of an answer that hold bad data: which, of which incident, since when, how certain."""
+    """Format the datasets of an answer that hold bad data, each with its incident, time and certainty."""
     items = incidents.items[:_MOST_MARKED]
     listed = "; ".join(f"{shortened(one.dataset)} ({', '.join(_about(one))})" for one in items)
     more = f"; and {incidents.total - len(items):,} more" if incidents.total > len(items) else ""
@@ -134,7 +134,7 @@ FILTERED = "what you may not see is left out"
 
 
 def dated(summary: str, graph: GraphState, *, filtered: bool = False) -> str:
-    """Add to a summary why events, or what the asker may not see, are missing."""
+    """Add the reasons for missing data to a summary: a stale graph, or a filter for the asker."""
     why = [] if graph.stale is None else [f"the graph is stale: {graph.stale}"]
     why += [f"filtered: {FILTERED}"] if filtered else []
     return f"{'; '.join([summary.removesuffix('.'), *why])}." if why else summary

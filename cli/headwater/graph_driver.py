@@ -1,4 +1,4 @@
-"""A driver to the graph for commands that read or replace it as a whole, its errors translated."""
+"""Driver for commands that read or replace the whole graph; its errors become errors of the command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
 
 @contextmanager
 def current_graph(settings: Neo4jSettings) -> Iterator[Driver]:
-    """Connect to a graph of this version of its model, as `graph_driver` does to any."""
+    """Connect to a graph of this release's version. `graph_driver` connects to a graph of any version."""
     with graph_driver(settings) as driver:
         try:
             require_version(driver, settings.database)

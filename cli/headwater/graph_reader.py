@@ -1,8 +1,8 @@
-"""Questions of commands, to the configured graph or to a server elsewhere, with errors as exit codes.
+"""Questions of commands to the configured graph or to a remote server; errors become exit codes.
 
     found = answer_of(lambda reader: search(reader, text), lambda server: remote.search(server, text))
 
-`headwater.remote.choice` says which of the two is asked.
+`headwater.remote.choice` chooses between the two.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[T]):
-    """An answer, and what holds for all of it.
+    """An answer with its metadata.
 
     Attributes:
         answer: the answer.
-        graph: how far the graph is behind the events topic.
-        filtered: whether it left out what the asker may not see.
-        incidents: its datasets that hold bad data of open incidents; None without any.
+        graph: lag of the graph behind the events topic.
+        filtered: whether the answer leaves out assets that the asker may not see.
+        incidents: datasets of the answer with bad data of open incidents; None without any.
     """
 
     answer: T
@@ -59,11 +59,11 @@ def answer_of(
     timeout_seconds: float | None = None,
     silently: bool = False,
 ) -> Answered[T]:
-    """Answer of a question.
+    """Ask a question and return its answer.
 
     Args:
-        question: asks the graph.
-        remote: asks a server the same (`headwater.remote.questions`).
+        question: function that asks the graph.
+        remote: function that asks a server the same question (`headwater.remote`).
         tenant: `--tenant` of the command.
         timeout_seconds: `--timeout` of the command.
         silently: whether to leave out the report of the server or database.
@@ -85,7 +85,7 @@ def answer_of(
 
 @contextlib.contextmanager
 def _asking_server(chosen: Chosen, timeout_seconds: float | None) -> Iterator[Server]:
-    from headwater.remote.server import Server  # the client of HTTP, which a database doesn't need
+    from headwater.remote.server import Server  # imports the HTTP client, which a database doesn't need
 
     server = Server(chosen, timeout_seconds)
     try:
@@ -142,10 +142,10 @@ def _ends(kafka: KafkaSettings) -> TopicEnds:
 
 @contextlib.contextmanager
 def in_words(words: Callable[[errors.QuestionError], str]) -> Iterator[None]:
-    """Report a question of the block that makes no sense in words of the command's options.
+    """Report invalid questions of the block in terms of the command's options.
 
     Raises:
-        InputError: with these words.
+        InputError: the question is invalid.
     """
     try:
         yield
@@ -154,7 +154,7 @@ def in_words(words: Callable[[errors.QuestionError], str]) -> Iterator[None]:
 
 
 def translated(error: errors.AnalysisError) -> HeadwaterError:
-    """Convert an error to one of the command line's."""
+    """Convert an error of a question to an error of the command line."""
     message = shortened(str(error), 600)
     if isinstance(error, errors.NotFoundError):
         hint = "The nearest names there are:" if error.nearest else ""

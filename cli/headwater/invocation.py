@@ -19,14 +19,14 @@ def program() -> str:
     """Return the text to type for `headwater`: as bin/headwater was called, `uv run headwater`, or the bare name."""
     if named := os.environ.get("HEADWATER_COMMAND"):
         return shlex.quote(named)
-    # uv sets it for the programs that it runs: the environment's folder is then on this PATH, but not on the caller's.
+    # `uv run` sets this variable: `headwater` is then on this process's PATH, but not on the caller's.
     return "uv run headwater" if "UV_RUN_RECURSION_DEPTH" in os.environ else "headwater"
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra, such as `materializer,spark`, to the environment that runs this.
+    """Return the command that adds an extra, such as `materializer,spark`, to the current environment.
 
-    Source of the installation: a folder, perhaps editable (PEP 610, `direct_url.json`), else the package's name.
+    The source is the installation's folder, perhaps editable (PEP 610, `direct_url.json`), else the package's name.
     """
     origin = json.loads(metadata.distribution("headwater").read_text("direct_url.json") or "{}")
     url = urlsplit(origin.get("url", ""))

@@ -1,9 +1,9 @@
 """Look-up in Kafka: the records of a topic that arrived in a span of time.
 
-The topic may be on another cluster than the lineage events. The configured cluster is asked if it has the topic:
-matched by cluster id if known, else by a common broker or by the cluster's configured name. Otherwise a command asks
-the brokers in the topic's name, without credentials: these are never sent to an address that only an event has named. A
-server connects to no address from events at all.
+The topic may be on another cluster than the lineage events. The configured cluster is asked if it is the topic's: by
+cluster id if known, else by a common broker or by the cluster's configured name. Otherwise a command asks the brokers
+in the topic's name, without credentials: these are never sent to an address from an event. A server doesn't connect to
+addresses from events at all.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class KafkaArrivals:
         raise ArrivalsUnknownError(spelling, f"{why}; set HEADWATER_KAFKA_BOOTSTRAP_SERVERS to its brokers")
 
     def _configs(self, listed: Sequence[str]) -> Iterator[tuple[dict[str, str], bool]]:
-        """Clients' settings to try, each with whether its brokers are those of the topic's own name."""
+        """Settings of clients to try; True for brokers from the topic's own name."""
         try:
             yield self._kafka.client_config(), False
         except SettingsRefusedError as error:
@@ -109,7 +109,7 @@ def _asked(client: AdminClient, topic: str, start: int, end: int) -> ArrivedReco
     )
     ranges = []
     for number in sorted(begins):
-        # -1: no record is as late.
+        # -1: no record has this timestamp or a later one.
         first, last = (found[number] if found[number] >= 0 else ends[number] for found in (starts, until))
         ranges.append(ArrivedRange(number, begins[number], first, last))
     topic_id = None if description.topic_id is None else str(description.topic_id)

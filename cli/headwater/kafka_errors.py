@@ -14,7 +14,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import ensure_topics
 
-# A refused connection shows within a round trip; librdkafka's first attempts are up to 0.1 s apart.
+# A refused connection is reported within a round trip; librdkafka's first attempts are up to 0.1 s apart.
 _PROBE_SECONDS = 3.0
 
 
@@ -29,7 +29,7 @@ def asking_kafka(kafka: KafkaSettings, *, doing: str) -> Iterator[None]:
     Raises:
         NotConfiguredError: no Kafka is configured.
         UnreachableError: the brokers don't answer.
-        ConfigurationError: they refuse until a person changes a setting.
+        ConfigurationError: the brokers refuse the client until a setting is changed.
     """
     servers = require_servers(kafka)
     try:
@@ -55,10 +55,10 @@ def _end(error: LineageError, kafka: KafkaSettings) -> HeadwaterError:
 
 
 def refusal(kafka: KafkaSettings) -> FatalError | None:
-    """Connect once more, and return the reason why the brokers refuse this client; None if they don't.
+    """Connect once more, and return the reason why the brokers refuse this client; None if they accept it.
 
-    A request that fails because no connection is let in fails like one to a broker that isn't there. Only the client's
-    own error callback has the reason.
+    A refused connection and an absent broker cause the same error of a request. Only the client's error callback
+    receives the reason.
     """
     try:
         ensure_topics(client_config(kafka), [], timeout_seconds=_PROBE_SECONDS)
@@ -70,5 +70,5 @@ def refusal(kafka: KafkaSettings) -> FatalError | None:
 
 
 def refused(error: FatalError) -> ConfigurationError:
-    """Convert a fatal error to one of the command, with the setting to check."""
+    """Convert a fatal error to an error of the command, with the setting to check."""
     return ConfigurationError(error.message, fix=f"Check {error.setting}." if error.setting else "")

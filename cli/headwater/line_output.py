@@ -1,4 +1,4 @@
-"""Lines of JSON for other programs: to a file that appears once it is whole, or to stdout."""
+"""Lines of JSON for other programs: to stdout, or to a file that appears only once it is complete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def line_sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]
             yield None if silent else sys.stdout.buffer
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has seen enough (`| head`). Python would flush once more as it exits, and complain.
+            # The reader has closed the pipe (`| head`). Otherwise Python would flush again at its exit, and fail.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")

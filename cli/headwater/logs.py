@@ -116,12 +116,12 @@ def _unraisable(found: sys.UnraisableHookArgs) -> None:
 
 
 def fields(**values: Any) -> Mapping[str, Any]:
-    """For `logger.info(…, extra=fields(group="…"))`: members of the JSON line beside its message."""
+    """Additional members of a JSON line: `logger.info(…, extra=fields(group="…"))`."""
     return {"fields": values}
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
-    """Writes to the current `sys.stderr`: a live display replaces it to put lines above itself."""
+    """Writes to the current `sys.stderr`, which a live display replaces to print lines above itself."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)

@@ -22,7 +22,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
     """Parse the words before the cursor, without the program, during shell completion; None otherwise.
 
-    Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
+    Typer's script for bash sets COMP_WORDS and the number of the current word. Scripts for other shells set the line.
     """
     if not environment.get("_HEADWATER_COMPLETE", "").startswith("complete"):
         return None
@@ -93,10 +93,10 @@ def hops(depth: int | None) -> int | str:
 
 
 def parse_hops(text: str) -> int | None:
-    """The most hops: a number from 1 on, or `all`, which is None.
+    """Parse a maximum number of hops: a number from 1 on, or `all`, which is None.
 
     Raises:
-        typer.BadParameter: it is neither.
+        typer.BadParameter: the text is neither.
     """
     if text.lower() == "all":
         return None

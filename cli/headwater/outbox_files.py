@@ -1,7 +1,7 @@
 """Files of the outboxes on this machine, with the pending events in files of dead processes.
 
-Reading takes a file's lock for a moment, like a job that relays the file. A live process keeps that lock, so its file
-can't be read, and its pending events are unknown. A file that holds nothing is removed.
+Reading holds a file's lock for a moment, like a job that relays the file. A live process holds the lock all the time,
+so its file can't be read, and its pending events are unknown. An empty file is removed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class OutboxFile:
         destination: name of its folder: the cluster and a digest of cluster and topic.
         path: path of the file.
         in_use: True if a live process holds the lock and sends the events; only that process knows their number.
-        events: number of events that wait in it.
-        bytes: their keys and values.
-        jobs: number of events by job, or by dataset for a dataset's events, from the records' keys.
+        events: number of pending events in the file.
+        bytes: size of their keys and values.
+        jobs: number of events by job, from the records' keys; events of a dataset count by dataset.
         problem: reason why the file, or a part of it, can't be read.
     """
 
@@ -51,13 +51,13 @@ class OutboxFile:
 
     @property
     def made_at(self) -> datetime | None:
-        """Time of creation, from its name; None if the name has none."""
+        """Time of creation, from the file's name; None if the name has none."""
         named = _NAME.match(self.path.name)
         return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
 
     @property
     def process(self) -> int | None:
-        """The process that made it, by its name."""
+        """Id of the process that created the file, from the file's name; None if the name has none."""
         named = _NAME.match(self.path.name)
         return int(named[2]) if named else None
 
@@ -96,7 +96,7 @@ def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damage
 
 @contextlib.contextmanager
 def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
-    """Open the file of a dead process; None if the process lives, or the file is empty."""
+    """Open the file of a dead process; None if its process is alive, or if the file is empty."""
     try:
         store = Store.adopt(file)
     except OutboxUnusableError as error:
@@ -146,7 +146,7 @@ def looked_at(file: Path) -> OutboxFile | None:
 
 
 def _job(key: bytes) -> str:
-    """Namespace and name, by a record's key (`headwater_schemas.identity.record_key`)."""
+    """Format namespace and name from a record's key (`headwater_schemas.identity.record_key`)."""
     with contextlib.suppress(ValueError, TypeError):
         _, namespace, name = json.loads(key)
         return f"{namespace}/{name}"

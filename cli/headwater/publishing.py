@@ -29,8 +29,8 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     """Publish events, wait until the brokers have them, and return their number.
 
     Raises:
-        UnreachableError: they didn't all arrive in a minute.
-        CheckFailedError: the brokers refused some.
+        UnreachableError: not all events were acknowledged within a minute.
+        CheckFailedError: the brokers refused some events.
         ConfigurationError: the brokers refuse the client, or no client accepts the settings.
     """
     names, servers = settings.topic.names(), require_servers(settings.kafka)
@@ -64,8 +64,8 @@ class PublisherSink:
         """Accept the events of one document.
 
         Raises:
-            EncodeError: one of them breaks the contract.
-            SinkFullError: too many wait already, or the publisher is closed.
+            EncodeError: an event breaks the contract.
+            SinkFullError: too many events are waiting, or the publisher is closed.
         """
         records = [record_of(event) for event in events]
         try:
@@ -79,7 +79,7 @@ class PublisherSink:
 
 
 class _Together:
-    """Events of one document, until the last of them is settled.
+    """Events of one document, until all of them are settled.
 
     Args:
         count: number of events.
@@ -95,7 +95,7 @@ class _Together:
         self._lock = threading.Lock()
 
     def settled(self, failure: FailedEvent | None) -> None:
-        """Record that an event is acknowledged, or never will be. Called from any thread."""
+        """Record that an event is acknowledged or undeliverable. Called from any thread."""
         with self._lock:
             if failure is not None:
                 for_good = failure.kind is FailureKind.TOO_LARGE

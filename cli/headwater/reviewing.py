@@ -1,4 +1,4 @@
-"""Dry runs of two versions of a script, against empty tables with schemas from a file and the graph."""
+"""Dry runs of two versions of a script against empty tables, whose schemas come from a file and the graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DeclaredTables:
     def __init__(self, tables: Mapping[str, Schema], graph: Callable[[str, str], Schema | None] | None) -> None:
         self._tables = {_plain(name): schema for name, schema in tables.items()}
         self._graph = graph
-        # Both versions ask; one transaction at a time is enough.
+        # Both versions may ask at the same time; one transaction at a time is enough.
         self._lock = threading.Lock()
 
     def __call__(self, kind: str, name: str) -> str | None:
@@ -76,10 +76,10 @@ def ddl_of(schema: Schema) -> str | None:
 
 
 def tables_of(file: Path) -> dict[str, Schema]:
-    """The schemas of a file: a JSON object of names and, for each, DDL or a schema of any format that review takes.
+    """Read the schemas of a file: a JSON object from names to DDL or to a schema in any format of `headwater review`.
 
     Raises:
-        InputError: the file can't be read, or a schema is invalid; with the name.
+        InputError: the file can't be read, or a schema is invalid. The message has the name.
     """
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -109,7 +109,7 @@ def run_both(
     seconds: float,
     libraries: Sequence[Path],
 ) -> tuple[JobVersion, JobVersion]:
-    """Run both versions, side by side. An interruption of the wait, such as Ctrl-C, ends them."""
+    """Run both versions at the same time. Ctrl-C, or another interruption of the wait, ends them."""
     stop = Stop()
 
     def run(script: Script, empty: Sequence[str] | None) -> DryRun:
@@ -149,10 +149,10 @@ def _have_same_problems(old: DryRun, new: DryRun) -> bool:
 
 
 def runs_with_rows(run: Callable[[Sequence[str]], DryRun]) -> list[DryRun]:
-    """Runs in which a script gets a made-up row where it asks for one.
+    """Run a script so that it gets a made-up row at each location that asks for rows.
 
-    If it ends itself because of one, as where it looks for rows that shouldn't be there, it runs again and gets none
-    there.
+    If the script ends itself because of a row, for example because it looks for rows that shouldn't exist, the script
+    runs again without a row at that location.
     """
     runs: list[DryRun] = []
     empty: list[str] = []
@@ -189,7 +189,7 @@ def _version_of_run(run: DryRun) -> JobVersion:
 
 
 def at_revision(script: Path, revision: str, folder: Path) -> Script:
-    """A script in a revision of its repository, with the other files.
+    """Extract a revision of a script's repository; return the script in it.
 
     Args:
         script: current script.

@@ -1,4 +1,4 @@
-"""Graph that the HTTP app asks, by the settings: for `headwater serve` and `headwater mcp`."""
+"""Configured graph of the HTTP app, for `headwater serve` and `headwater mcp`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from headwater_server.settings import ServeSettings
 
 
 def policy_and_exemptions(serve: ServeSettings) -> tuple[Policy | None, tuple[Exemption, ...]]:
-    """Policy of impacts, and accepted findings of `headwater check`; None: Headwater's own policy.
+    """Read the policy of impacts (None: Headwater's own) and the accepted findings of `headwater check`.
 
     Raises:
         HeadwaterError: a file can't be read, or has a mistake.
@@ -42,17 +42,17 @@ def served_graph(
     sink: IntakeSink | None = None,
     authorization: Authorization | None = None,
 ) -> Graph:
-    """Graph of the settings. Its driver is the caller's to close.
+    """Make the graph of the settings. The caller closes its driver.
 
     Args:
         settings: all sections.
         judged: result of `policy_and_exemptions`.
-        audit: where requests are recorded.
-        sink: takes events and declarations.
-        authorization: what askers may see; None: everything.
+        audit: audit of requests; None: requests aren't recorded.
+        sink: sink of accepted events and declarations; None: none are accepted.
+        authorization: decisions about visible assets; None: everybody sees everything.
 
     Raises:
-        HeadwaterError: no driver takes the address of the database.
+        HeadwaterError: the driver doesn't accept the address of the database.
     """
     neo4j, (policy, exemptions) = settings.neo4j, judged
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)

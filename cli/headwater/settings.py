@@ -1,6 +1,6 @@
 """All settings of Headwater, each with its source.
 
-A setting `section.field` is written three ways, the later winning over the earlier:
+A setting `section.field` can be set in three ways; a later one wins:
 
     a file         [kafka]                               the file that HEADWATER_CONFIG names, else ./headwater.toml
                    bootstrap_servers = "broker:9092"
@@ -10,14 +10,14 @@ A setting `section.field` is written three ways, the later winning over the earl
 A table, `kafka.client_properties`, is JSON in the environment:
 `HEADWATER_KAFKA_CLIENT_PROPERTIES={"client.rack": "a"}`.
 
-Below the file comes the embedded stack if one is running, and below that the defaults. The stack's addresses and
-password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
-No address has a default beyond that: `localhost:9092` may be somebody else's.
+The file wins over a running embedded stack, and the stack wins over the defaults. The stack's addresses and password
+are used together or not at all: a setting for another broker, or another database, hides the stack's entry. Addresses
+have no other defaults: `localhost:9092` may be somebody else's.
 
 To add a section: a frozen pydantic model next to the code it configures (names carry their unit, secrets are
 `SecretStr`, the section's name has no underscore), one line in `Settings`, and the variables' names in
-`headwater_schemas.variables`. The packages below get these models, or
-plain values, as arguments; they read no environment of their own.
+`headwater_schemas.variables`. The other packages get these models, or plain values, as arguments; they don't read the
+environment.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from headwater_server.settings import ServeSettings
 ENV_PREFIX = "HEADWATER_"
 DEFAULT_FILE = "headwater.toml"
 
-# Read elsewhere, before or outside of Settings, so only the names are known here.
+# Variables that other code reads, before or outside of Settings. Only their names are known here.
 OTHER_VARIABLES: dict[str, str] = {
     "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
     "HEADWATER_COMMAND": "how the program was called, for the commands it prints; set by bin/headwater",
@@ -100,7 +100,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is passed in: `load_settings` layers the sources, two of which are known at run time only."""
+        """Use only the passed values: `load_settings` layers the sources, two of which are known only at run time."""
         return (init_settings,)
 
 
@@ -109,7 +109,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
 
     Args:
         flags: Values by dotted name (`kafka.bootstrap_servers`); `None` for flags that were not given.
-        running: The running embedded stack's sections (`running_stack()`), if any and it is to be used.
+        running: Sections of the running embedded stack (`running_stack()`); None: no stack is used.
 
     Raises:
         InputError: An unknown or ill-formed setting, or a settings file that can't be read.
@@ -146,14 +146,14 @@ def connected_settings(
     """Settings of a command that connects; reports the servers on stderr.
 
     Args:
-        flags: As for `load_settings`.
-        kafka: The command uses a Kafka.
-        neo4j: The command uses a Neo4j.
-        silently: Don't report the servers.
+        flags: See `load_settings`.
+        kafka: Whether the command uses Kafka.
+        neo4j: Whether the command uses Neo4j.
+        silently: Whether to leave out the report of the servers.
 
     Raises:
         NotConfiguredError: A needed server isn't configured.
-        InputError: As `load_settings`.
+        InputError: See `load_settings`.
     """
     settings = load_settings(flags, running=running_stack())
     parts: dict[str, str] = {}
@@ -241,17 +241,17 @@ def _flag_layer(flags: Mapping[str, Any]) -> Layer:
 
 
 def _unless_replaced(running: Layer, chosen: Iterable[Layer]) -> Layer:
-    # The stack's password must never be sent to a database that somebody else named.
+    # The stack's password must never be sent to another database.
     address = {"kafka": "bootstrap_servers", "neo4j": "uri"}
     replaced = {section for layer in chosen for section in layer if address.get(section) in layer[section]}
     return {section: values for section, values in running.items() if section not in replaced}
 
 
 def reject_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Refuse a `HEADWATER_…` that means nothing: it was meant to mean something.
+    """Refuse unknown variables `HEADWATER_…`, which are probably misspelt.
 
     Raises:
-        InputError: A name is unknown; with the nearest known one.
+        InputError: A name is unknown. The error has the nearest known name.
     """
     known = [*map(environment_name, setting_names()), *OTHER_VARIABLES]
     strange = sorted(name for name in environment if name.startswith(ENV_PREFIX) and name not in known)

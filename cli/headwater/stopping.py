@@ -1,4 +1,4 @@
-"""The signals that end a service."""
+"""Signals that end a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM calls `stop`; a second one has its default effect and ends the process."""
+    """Call `stop` at the first SIGINT or SIGTERM; a second one has its default effect and ends the process."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def once(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Times as people write them: ago, a day, or ISO 8601; in UTC, as all times are shown."""
+"""Parsing of times that people write: a time ago, a day, or ISO 8601; in UTC, like all shown times."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DAY = re.compile(r"(today|yesterday)(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", r
 
 
 def parse_time(text: str, *, clock: Callable[[], datetime] = utc_now) -> datetime:
-    """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
+    """Parse a time: `1h` (ago), `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:
         text: time in a notation of `TIMES`.
         clock: current time, aware.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: the text isn't a time.
     """
     written = text.strip()
     try:
@@ -45,10 +45,10 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = utc_now) -> datetim
 
 
 def span(number: str, unit: str) -> timedelta:
-    """Length of time: a number, and s, m, h, d or w.
+    """Convert a number and a unit (s, m, h, d or w) to a length of time.
 
     Raises:
-        OverflowError: it is too long.
+        OverflowError: the time is too long.
     """
     return timedelta(**{_UNITS[unit.lower()]: int(number)})
 
@@ -57,17 +57,17 @@ def from_iso(text: str) -> datetime:
     """A time in ISO 8601, in UTC where no zone is written.
 
     Raises:
-        ValueError: it is none.
-        OverflowError: its zone leads beyond the range of datetime, near year 1 and 9999.
+        ValueError: the text isn't a time.
+        OverflowError: the time in UTC is outside the range of datetime (years 1 to 9999).
     """
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def time_if_given(text: str | None) -> datetime | None:
-    """`parse_time` of an option that may be left out.
+    """Parse the time of an optional option; None without it.
 
     Raises:
-        typer.BadParameter: it is given, and no time.
+        typer.BadParameter: the text isn't a time.
     """
     return None if text is None else parse_time(text)

@@ -1,4 +1,4 @@
-"""Options of `trace`, `blast` and `impact`: ranges, times and durations, as people write them."""
+"""Options of `trace`, `blast` and `impact`: parsing of ranges, times and durations."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _MOST_SECONDS = 365_250 * 86_400
 
 
 def parse_duration(text: str | None) -> timedelta | None:
-    """`90s`, `10m`, `3h`, `2d`.
+    """Parse a duration: `90s`, `10m`, `3h`, `2d`.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: the text isn't a duration.
     """
     if text is None:
         return None
@@ -44,30 +44,30 @@ def parse_duration(text: str | None) -> timedelta | None:
         raise typer.BadParameter(f"{shortened(text)!r} is no duration; write 90s, 10m, 3h or 2d.")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds > _MOST_SECONDS:
-        # A time that long ago may have no date.
+        # A time so long ago may be outside the range of dates.
         raise typer.BadParameter(f"{shortened(text)!r} is longer than a thousand years.")
     return timedelta(seconds=seconds)
 
 
 RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129."
-"""Ranges in `--help`; `headwater_schemas.ranges` has the notation."""
+"""Text on ranges for `--help`; `headwater_schemas.ranges` defines the notation."""
 
 
 def arrived(
     names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
 ) -> ArrivedRecords:
-    """Look up arrivals at the Kafka of a command's settings; see `Arrivals`."""
-    from headwater.kafka_arrivals import KafkaArrivals  # Kafka's client, which few questions need
+    """Look up arrivals at the configured Kafka; see `Arrivals`."""
+    from headwater.kafka_arrivals import KafkaArrivals  # imports Kafka's client, which few questions need
 
     kafka = connected_settings({}, kafka=True, silently=True).kafka
     return KafkaArrivals(kafka, follows_names=True)(names, cluster_ids, start, end)
 
 
 def range_option(text: str, *, of_partition: bool = False, hint: str | None = None) -> Range:
-    """`120`, `120..130`, `120..`; with `of_partition` `0:120..130` too.
+    """Parse a range: `120`, `120..130`, `120..`; with `of_partition` also `0:120..130`.
 
     Raises:
-        typer.BadParameter: it is none of these; with how to write it.
+        typer.BadParameter: the text isn't a range. The message has the notation.
     """
     try:
         return parse_range(text, of_partition=of_partition)
@@ -108,7 +108,7 @@ def parse_records(
     """Parse the words after a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`.
 
     Raises:
-        typer.BadParameter: a partition that is no number, or neither offsets nor a time.
+        typer.BadParameter: a partition isn't a number, or the text has neither offsets nor a time.
     """
     first, *others = words or [""]
     named = [word == "all" or _OF_PARTITION.match(word) is not None for word in words]
@@ -138,7 +138,7 @@ def records_parameters(start: Starts) -> dict[str, Any]:
     """Parameters of a request that name the start of a trace, or bad records.
 
     Raises:
-        InputError: a request can't name it.
+        InputError: a request can't express the start.
     """
     match start:
         case Path():

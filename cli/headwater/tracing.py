@@ -1,9 +1,9 @@
-"""Traces of the services for an OpenTelemetry collector, where its standard variables name one.
+"""Traces of the services for an OpenTelemetry collector, if OpenTelemetry's standard variables name one.
 
     OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 headwater consume
 
-OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS and the other variables of OpenTelemetry's SDK count,
-too. A collector that is away costs spans, never events or answers.
+OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS and the other variables of OpenTelemetry's SDK also
+apply. While the collector is unavailable, spans are lost, but no events or answers.
 
 References:
     https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
@@ -28,7 +28,7 @@ _DISABLED: Final = "OTEL_SDK_DISABLED"
 
 
 def start_tracing(service: str) -> None:
-    """Send spans of this process to the collector until the command ends, if one is named.
+    """Send spans of this process to the configured collector, if any, until the command ends.
 
     Args:
         service: `service.name` of the spans, unless OTEL_SERVICE_NAME has one.
@@ -86,7 +86,7 @@ class _Spans:
     def span(self, name: str, attributes: Mapping[str, Any], *, carrier: Mapping[str, str] | None) -> Iterator[Any]:
         """See `Spans`."""
         parent = None if carrier is None else self._propagator.extract(carrier)
-        # The message of an exception can have names of datasets, and secrets: its type alone is recorded.
+        # Only the type of an exception is recorded: its message may contain names of datasets, and secrets.
         with self._tracer.start_as_current_span(
             name, context=parent, attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as found:

@@ -1,8 +1,8 @@
 """Several consumers under one supervisor: processes of one group, with one endpoint for metrics and health.
 
-A worker is `headwater.consuming.consume` in a separate process. A worker sends the supervisor the port of its
-metrics, and at its end its totals, or the error that ended it. A worker that ends without either (killed, out of
-memory) is replaced: the next owner of its partitions reads uncommitted records again.
+A worker is `headwater.consuming.consume` in a separate process. A worker sends the supervisor the port of its metrics,
+and at its end its totals, or the error that ended it. A worker that ends without sending these (killed, out of memory)
+is replaced: the next owner of its partitions reads uncommitted records again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from headwater_consumers.materializer.worker_metrics import Workers
 log = logging.getLogger("headwater.consume")
 
 _AGAIN_SECONDS = 1.0
-"""Wait before a worker is replaced; it doubles up to `_AGAIN_MOST`, and is reset after that time of work."""
+"""First wait before a worker is replaced. The wait doubles up to `_AGAIN_MOST`; after that time of work it is reset."""
 _AGAIN_MOST = 60.0
 _LOOK_SECONDS = 0.2
 
@@ -45,7 +45,7 @@ def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> Consum
     """Run `materializer.workers` consumers until stopped or caught up, and return the sum of their totals.
 
     Raises:
-        HeadwaterError: as in `consume`, from any worker; the others were stopped.
+        HeadwaterError: the error of a worker, see `consume`; the other workers were stopped.
         InputError: the port for metrics is taken.
     """
     start_logging(settings.log)
@@ -81,7 +81,7 @@ class _Worker:
     Attributes:
         process, pipe: the worker's process, and the pipe to it.
         began: start time, monotonic seconds.
-        done: it sent its result.
+        done: True once the worker has sent its result.
     """
 
     process: SpawnProcess
@@ -105,14 +105,14 @@ class _Supervisor:
         self._error: HeadwaterError | None = None
 
     def stop(self) -> None:
-        """Have the workers drain and end. Safe from a signal handler."""
+        """Let the workers drain and end. Safe from a signal handler."""
         self._stopping = True
 
     def run(self) -> None:
         """Run the workers until all have ended.
 
         Raises:
-            HeadwaterError: error that ended a worker.
+            HeadwaterError: the error that ended a worker.
         """
         began = time.monotonic()
         for number in range(self._count):
@@ -210,7 +210,7 @@ def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
 
 
 def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connection) -> None:  # noqa: FBT001 - by place
-    """One worker's process."""
+    """Run one worker; the entry point of its process."""
     # Separate process group: Ctrl-C reaches only the supervisor, which drains the workers.
     os.setpgid(0, 0)
     threading.Thread(target=_end_with_supervisor, args=(pipe,), name="supervisor", daemon=True).start()
@@ -235,7 +235,7 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
         except HeadwaterError as error:
             pipe.send(("error", error))
         except Exception:
-            # Python itself would print its traceback between the lines of the log.
+            # Otherwise Python would print the traceback between the lines of the log.
             log.exception("Worker %d was ended by an error that nobody foresaw. Please report it.", number)
             raise SystemExit(ExitCode.UNEXPECTED) from None
         else:
@@ -243,7 +243,7 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
 
 
 def _end_with_supervisor(pipe: Connection) -> None:
-    """End this process, like a signal, when the supervisor is gone; the pipe never has data."""
+    """End this process by SIGTERM when the supervisor has ended, which closes the pipe; the pipe never has data."""
     with contextlib.suppress(EOFError, OSError):
         pipe.recv()
     os.kill(os.getpid(), signal.SIGTERM)

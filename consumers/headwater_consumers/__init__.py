@@ -1,1 +1,1 @@
-"""Consumers of lineage events: the materializer, and the graph that it writes. Imports only the contract."""
+"""Consumers of lineage events: the materializer, the bridge and the forwarder."""

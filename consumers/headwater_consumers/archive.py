@@ -1,7 +1,7 @@
-"""Archive of the events topic as the job `spark_jobs/lineage/archive.py` keeps it: Parquet files by day.
+"""Archive of the events topic by the job `spark_jobs/lineage/archive.py`: Parquet files by day.
 
-`Archive` reads its records, with one day in memory at a time; `ArchiveSource` makes it a source of the materializer;
-`archived_micro_batches` finds the single micro-batches of a query.
+`Archive` reads the records, with one day in memory at a time. `ArchiveSource` is a source of the materializer.
+`archived_micro_batches` finds single micro-batches of a query.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Archive:
         self._location = location
         by_day = ds.partitioning(pa.schema([("day", pa.string())]), flavor="hive")
         try:
-            # Files and folders that begin with _ aren't read: Spark's logs and checkpoints.
+            # `pyarrow` ignores files and folders that begin with _: Spark's logs and checkpoints.
             self._dataset: pyarrow.dataset.Dataset = ds.dataset(location, format="parquet", partitioning=by_day)
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{location} can't be read: {error}") from error
@@ -84,7 +84,7 @@ class Archive:
         """List the offsets in the archive, by partition.
 
         Raises:
-            ArchiveError: it can't be read.
+            ArchiveError: the archive can't be read.
         """
         found = self._read(_COORDINATES).group_by(_COORDINATES[:3])
         table = found.aggregate([("offset", "min"), ("offset", "max"), ("offset", "count_distinct")])
@@ -109,7 +109,7 @@ class Archive:
             since: first day to read (ISO 8601).
 
         Raises:
-            ArchiveError: it can't be read.
+            ArchiveError: the archive can't be read.
         """
         import pyarrow.compute as pc
 
@@ -141,7 +141,7 @@ def _record(row: dict[str, Any]) -> FetchedRecord:
 
 
 class ArchiveSource:
-    """A `kafka.source.RecordSource` of all that is in an archive: one member, and every partition is its own.
+    """A `kafka.source.RecordSource` of all records in an archive, with all partitions assigned to its only member.
 
     Args:
         archive: archive to read.
@@ -160,14 +160,14 @@ class ArchiveSource:
         self._assigned = self._paused = self._asked = False
 
     def subscribe(self, listener: SourceListener) -> None:
-        """Everything is assigned with the first poll."""
+        """Store the listener. The first poll assigns all partitions."""
         self._listener = listener
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
         """Return the next records; empty once all have been read.
 
         Raises:
-            ArchiveError: it can't be read.
+            ArchiveError: the archive can't be read.
         """
         if self._listener is not None and not self._assigned:
             self._assigned = True
@@ -183,17 +183,17 @@ class ArchiveSource:
             if size >= max_bytes:
                 break
         if not records:
-            time.sleep(timeout_seconds)  # as in a poll without records
+            time.sleep(timeout_seconds)  # like a poll of Kafka without records
         return Polled(tuple(records))
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Remember the partitions; the listener is called with the next poll."""
+        """Remember the offsets; the next poll calls the listener."""
         self.commit_now(offsets)
         self._asked = True
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         """Remember the offsets."""
-        # A partition's records may be a little out of order where they were published around midnight.
+        # A partition's records may be a little out of order if they were published around midnight.
         for partition, offset in offsets.items():
             self._committed[partition] = max(offset, self._committed.get(partition, 0))
 
@@ -206,14 +206,14 @@ class ArchiveSource:
         self._paused = False
 
     def positions(self) -> list[PartitionOffsets]:
-        """Return the archived offsets of each partition, with how many are done."""
+        """Return the archived offsets of each partition, with the committed offset."""
         return [
             PartitionOffsets(kept.partition, kept.begin, kept.end, self._committed.get(kept.partition))
             for kept in self.kept
         ]
 
     def standing(self) -> list[PartitionOffsets]:
-        """Return `positions`, since all partitions are this reader's."""
+        """Return `positions`, because all partitions are assigned."""
         return self.positions()
 
     def close(self) -> None:
@@ -233,10 +233,10 @@ def archived_micro_batches(
     count: int,
     since: str,
 ) -> Sequence[IntervalFacts]:
-    """Micro-batches built from their events in the archive, by batch id.
+    """Build micro-batches from their events in the archive, by batch id.
 
-    Days are read from the first one to the day that has the last of the micro-batches; later repeated reports are
-        ignored.
+    Days are read from `since` to the day on which all the micro-batches were found. Repeated reports on later days are
+    ignored.
 
     Args:
         archive: archive of the events topic.
@@ -245,8 +245,8 @@ def archived_micro_batches(
         job: job of the query; its events have one record key.
         query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.
-        count: number of micro-batches.
-        since: day on which they were processed (ISO 8601); they weren't published earlier.
+        count: number of micro-batches to find.
+        since: day on which they were processed (ISO 8601). They weren't published earlier.
 
     Raises:
         ArchiveError: the archive can't be read.

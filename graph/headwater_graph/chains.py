@@ -1,4 +1,4 @@
-"""Check of the graph's chains: the intervals of each streaming query are all there and fit together."""
+"""Check of each streaming query's chain: no interval is missing, and neighbouring intervals fit together."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class Chain:
         tenant: tenant of the query.
         query_id: Spark's id of the query.
         name: name for people: the query's name, else its id.
-        intervals: number of known batches that are kept one by one.
-        retired: number of batches no longer kept one by one; not missing, and not compared with their neighbours.
-        first_batch: the lowest batch id known; None without intervals.
-        last_batch: the highest.
-        missing_batches: batches from 0 to `last_batch` that aren't known and never were.
+        intervals: number of micro-batches that are stored individually.
+        retired: number of micro-batches that retention has removed from the segments. They don't count as missing, and
+            aren't compared with their neighbours.
+        first_batch: lowest known batch id; None without intervals.
+        last_batch: highest known batch id; None without intervals.
+        missing_batches: batches from 0 to `last_batch` that were never reported.
         offset_gaps: partitions of neighbouring batches with offsets between them that neither read.
         overlaps: partitions of neighbouring batches with offsets that both read.
         conflicts: reports of a batch with other offsets than the interval's.
@@ -55,7 +56,7 @@ class Chain:
 
 
 def check_chains(driver: Driver, database: str | None = None) -> list[Chain]:
-    """The chain of every query, by key. A query without intervals yet has an empty chain.
+    """Return the chain of every query, in order of key. A query without intervals yet has an empty chain.
 
     Missing batches are counted from the intervals themselves, not from NEXT. Batch ids begin at 0, so intervals that
     were purged before anyone reported them are missing too.

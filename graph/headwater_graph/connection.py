@@ -1,4 +1,4 @@
-"""Connection to Neo4j: address of the graph, a driver for writing and for questions, and refused certificates."""
+"""Connection to Neo4j: address of the graph, a driver for writing and for reading, and refused certificates."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ CERTIFICATE_SETTINGS = "HEADWATER_NEO4J_URI, SSL_CERT_FILE"
 
 
 def untrusted_certificate(error: BaseException, uri: str) -> str | None:
-    """Explain an error of the driver that comes from Neo4j's certificate, with the fix; None for any other error.
+    """Explain a driver's error that comes from Neo4j's certificate, with the fix; None for any other error.
 
-    The driver raises the same error for a certificate that it doesn't trust as for a server that isn't there, and
-    keeps OpenSSL's as its cause.
+    The driver raises the same error for an untrusted certificate and for an unreachable server. OpenSSL's error is its
+    cause.
     """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
@@ -50,16 +50,16 @@ def untrusted_certificate(error: BaseException, uri: str) -> str | None:
 
 
 def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_size: int = 100) -> Driver:
-    """A driver that gives up soon: 5 s to connect, 10 s for a connection from its pool. It doesn't connect yet.
+    """Make a driver with short timeouts: 5 s to connect, 10 s for a connection from its pool. It doesn't connect yet.
 
     Args:
         target: address of the graph.
         user_agent: name of the connections in Neo4j's query log.
         retry_seconds: time limit of retries of a transaction function after a transient error; 0 for no retries.
-        pool_size: connections at most.
+        pool_size: maximum number of connections.
 
     Raises:
-        neo4j.exceptions.ConfigurationError, ValueError: the address is not one of a Neo4j.
+        neo4j.exceptions.ConfigurationError, ValueError: the address isn't a Neo4j address.
     """
     return GraphDatabase.driver(
         target.uri,
@@ -67,7 +67,7 @@ def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_
         user_agent=user_agent,
         connection_timeout=5.0,
         connection_acquisition_timeout=10.0,
-        # An idle connection that a firewall has dropped is found out here, not in the middle of a transaction.
+        # Detects an idle connection that a firewall has dropped, before a transaction begins on it.
         liveness_check_timeout=30.0,
         max_connection_pool_size=pool_size,
         max_transaction_retry_time=retry_seconds,

@@ -14,7 +14,7 @@ from headwater_graph.facts.registers import Props
 ITEMS = "_items"
 """Property of a DeclarationSet: keys of the declarations that its revision lists."""
 MISSING = "_missing"
-"""Property of a DeclarationSet: its listed declarations whose event is missing."""
+"""Property of a DeclarationSet: keys of listed declarations whose event is missing."""
 REVISED = "_revised"
 """Property of a DeclarationSet: stamp of its revision."""
 OWN = "_own"
@@ -40,7 +40,7 @@ class DeclarationState:
 
 
 def declaration_state(items: Iterable[str], there: Collection[str]) -> DeclarationState:
-    """Return the state of the listed declarations, given the keys of the declarations that are there."""
+    """Return the state of the listed declarations, given the keys of the stored declarations."""
     listed = tuple(items)
     return DeclarationState(listed, tuple(item for item in listed if item not in there))
 
@@ -75,7 +75,7 @@ def declaration_links(properties: Mapping[str, Any]) -> Iterator[Link]:
 
 
 def feeds_of(inputs: Collection[str], outputs: Collection[str], pairs: Collection[tuple[str, str]]) -> Props:
-    """Properties of a job's declaration: what it reads and writes, and which dataset feeds which.
+    """Properties of a job's declaration: datasets that the job reads and writes, and pairs that feed each other.
 
     All arguments are keys of datasets; the declared column lineage connects `pairs`.
     """

@@ -1,9 +1,9 @@
-"""Derived facts: D, one function for each rule, which the oracle and the writer share.
+"""Rules of derived facts (D), one function for each; shared by the oracle and the writer.
 
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
 | READS, WRITES, FEEDS, GOES_INTO of a run | its jobs, its uses, its span (`run_links`)                           |
-| FEEDS that are only possible             | the evidence of all FEEDS of one job (`possible_feeds`)              |
+| FEEDS with evidence POSSIBLE             | the evidence of all FEEDS of one job (`possible_feeds`)              |
 | READ, WROTE                              | positions of a run's or interval's uses (`versions_used`)            |
 | KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
 | `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
@@ -67,14 +67,14 @@ def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iter
 
 
 def possible_feeds(links: Collection[Link]) -> set[Link]:
-    """FEEDS that are possible: those of a pair of datasets and a job of which nothing better is known."""
+    """Return POSSIBLE links whose datasets and job have no link with better evidence."""
     possible = {link for link in links if link.evidence is Evidence.POSSIBLE}
     better = (Evidence.EXCLUDED, Evidence.OBSERVED)
     return {link for link in possible if not any(link._replace(evidence=each) in links for each in better)}
 
 
 def versions_used(tenant: str, uses: dict[UseKey, Registers]) -> Iterator[tuple[RelType, str]]:
-    """READ or WROTE and the version's key, of each use whose winning position names a version."""
+    """READ or WROTE, and the version's key, for each use whose winning position names a version."""
     for use, registers in uses.items():
         _, position = registers.get("position", ("", None))
         if not isinstance(position, dict):
@@ -100,7 +100,7 @@ def known_as(tenant: str, registers: Registers) -> dict[str, str]:
         return {}
     columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
     out: dict[str, str] = {}
-    # The types are sorted: for a name with several types, the last one stays.
+    # The types are sorted: for a name with several types, the last type is kept.
     for name, namespace, type_ in zip(*columns, strict=True):
         out[keys.alias_key(tenant, namespace, name)] = type_
     return out
@@ -133,7 +133,7 @@ def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> 
 
 
 def current_paths(dataset: NodeFacts) -> set[str]:
-    """Field paths of the dataset's schema as it is now."""
+    """Field paths of the dataset's current schema."""
     _, schema = dataset.registers.get("schema", ("", None))
     return set(_strings(schema["columns"])) if isinstance(schema, dict) else set()
 
@@ -196,16 +196,16 @@ def next_properties(before: Neighbour, after: Neighbour) -> Props:
 
 
 def marked(query: str, properties: Props) -> Props:
-    """NEXT's properties; if the batches don't fit together, also `_broken`, the query's key, which is indexed.
+    """Properties of NEXT; if the batches don't fit together, also the indexed `_broken`: the query's key.
 
-    The properties themselves are lists, too long for an index where a topic has a thousand partitions.
+    The properties themselves aren't indexed: for a topic with a thousand partitions, the lists are too long.
     """
     broken = any(name in properties for name in ("missing", "gap_partitions", "overlap_partitions"))
     return {**properties, "_broken": query} if broken else dict(properties)
 
 
 def _goes_on(before: Props, after: Props) -> bool:
-    """Return True if every partition starts where it ended before. A quick comparison for the usual case."""
+    """Return True if every partition starts at its previous end offset. A quick comparison for the usual case."""
     return (
         before["position"] == "kafka" == after["position"]
         and before["to_exclusive"] == after["from"]
@@ -215,7 +215,7 @@ def _goes_on(before: Props, after: Props) -> bool:
 
 
 def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
-    """Partition, end of the range before and start of the range after, where they can be compared."""
+    """Partition, end of the range before and start of the range after, if the two can be compared."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return
     if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
@@ -240,10 +240,10 @@ def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
 
 
 def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
-    """Dataset, partition, and the offset from which on the later of two neighbours reads a new incarnation of a topic.
+    """Return the dataset, partition and start offset of each skipped range after a topic was recreated.
 
-    Its offsets begin at 0 again. A checkpoint continues at the offset of the old topic, and so skips unread records of
-    the new one.
+    Offsets of the new topic begin at 0. A checkpoint continues at the offset of the old topic, so the query skips
+    earlier records of the new topic.
     """
     if after.batch_id - before.batch_id != 1:
         return []
@@ -264,7 +264,7 @@ def _is_anew(before: Props, after: Props) -> bool:
 
 
 def _goes_back(before: Props, after: Props) -> bool:
-    """Return True if positions go backwards, so that a search by batch id must stop here."""
+    """Return True if positions go backwards. A search by batch id can't cross this point."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return False
     if _is_anew(before, after):
@@ -315,10 +315,10 @@ class RunSeen(NamedTuple):
     Attributes:
         key: key of the node.
         run_id: its id.
-        reported: it reported COMPLETE, FAIL or ABORT.
-        first, last: first and last observation; None if it wasn't observed.
-        parent: key of the run above it.
-        query: key of its streaming query.
+        reported: true if the run reported COMPLETE, FAIL or ABORT.
+        first, last: first and last observation; None if the run wasn't observed.
+        parent: key of the parent run; None if it has none.
+        query: key of its streaming query; None if it has none.
     """
 
     key: str
@@ -336,8 +336,8 @@ class RunEnd(NamedTuple):
     Attributes:
         because: rule of the inference.
         at: time at which the run, or a run that it had started, was last seen.
-        by: id of the later run that shows it.
-        before: time at which that run began.
+        by: id of the later run that shows the end.
+        before: start of that later run.
     """
 
     because: Because
@@ -370,7 +370,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
 
     Args:
         run: the run.
-        later: first later run of its query (in order of time and key) that began after the run was last seen.
+        later: first run of the same query (in order of time and key) that began after `run` was last seen.
     """
     if run.reported or run.last is None or later is None or later.first is None:
         return None
@@ -384,8 +384,8 @@ def application_end(
 
     Args:
         run: the run.
-        children: runs that it started and that reported no end, each with the later run of its query as in `own_end`.
-        last: time when it, or any run that it started, was last seen.
+        children: runs that it started and that reported no end, each with `later` of `own_end`.
+        last: latest observation of this run and of all runs that it started.
     """
     if run.reported or last is None:
         return None
@@ -412,7 +412,7 @@ def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
 
 
 def end_properties(run: RunSeen, end: RunEnd | None) -> Props:
-    """Properties of a Run for its inferred end; `open` if it has no end at all."""
+    """Properties of a Run for its inferred end; `open` if the end was neither reported nor inferred."""
     if run.reported:
         return {}
     if end is None:
@@ -427,7 +427,7 @@ def end_properties(run: RunSeen, end: RunEnd | None) -> Props:
 
 
 def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
-    """`end_properties` of all runs there are."""
+    """Return the `end_properties` of all runs."""
     known = {key: seen(key, run) for key, run in runs.items()}
     starts: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
     children: dict[str, list[RunSeen]] = defaultdict(list)
@@ -453,7 +453,7 @@ def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
 def _after(
     run: RunSeen, starts: Mapping[str, list[tuple[datetime, str]]], known: Mapping[str, RunSeen]
 ) -> RunSeen | None:
-    """First run of the same query that began after a run was last seen."""
+    """Return the first run of the same query that began after `run` was last seen."""
     if run.query is None or run.last is None:
         return None
     begun = starts.get(run.query, [])
@@ -462,7 +462,7 @@ def _after(
 
 
 class PlanRelationship(NamedTuple):
-    """One relationship of a plan. Its ends are columns, datasets or, where GENERATES starts, the plan."""
+    """One relationship of a plan. Both ends are columns or datasets; GENERATES starts at the plan."""
 
     type: RelType
     start: str
@@ -473,7 +473,7 @@ class PlanRelationship(NamedTuple):
 
 
 def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
-    """Make the edges of a plan whose lineage is known; none if the plan was only cited.
+    """Make the edges of a plan; none if events only mention the plan, without its lineage.
 
     | input           | output field        | becomes                                               |
     |-----------------|---------------------|-------------------------------------------------------|

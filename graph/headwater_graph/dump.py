@@ -3,13 +3,13 @@
     {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
     {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
 
-A node's `key` is its own. The key of a relationship consists of its nodes' keys and its type (and its own `key`, if it
-has one), so that each node is followed by the relationships that leave it. Lines are in code-point order of `key`;
-fields and properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the
-lines from a database; `oracle` makes them of events.
+A line of a node has the node's `key`. The `key` of a relationship consists of its nodes' keys, its type and its own
+`key`, if it has one. So each node is followed by its outgoing relationships. Lines are in code-point order of `key`;
+fields and properties are in code-point order, too. Times are integer microseconds; nulls are left out. `dump` reads the
+lines from a database; `oracle` makes them from events.
 
 Properties that begin with `_` are included only with `internal`. They decide how later events merge, and which nodes
-are found. `_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
+searches find. `_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 
 
 PAGE_NODES = 500
-"""Number of nodes of a label that are in memory at once, with the relationships that leave them."""
+"""Number of nodes of a label in memory at once, with their outgoing relationships."""
 
 
 def dump(
     driver: Driver, database: str | None = None, *, internal: bool = False, page_nodes: int = PAGE_NODES
 ) -> Iterator[str]:
-    """The graph's lines, without newlines, in code-point order of their key.
+    """Yield the graph's lines, without newlines, in code-point order of their key.
 
-    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so the dump may
-    have only parts of concurrent writes. With `internal`, properties that begin with `_` are included.
+    Streamed: one page of each label is in memory at a time. The pages are read one after the other, so the dump may
+    contain only some of the concurrent writes. With `internal`, properties that begin with `_` are included.
 
     Raises:
-        SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
+        SegmentDamagedError: micro-batches can't be read; with `internal` the dump has a line of their segment instead.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
@@ -68,10 +68,10 @@ def dump(
 def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
     """Lines of all micro-batches, query by query in batch order; after each query, lines of its summaries."""
     query, start = "", -1
-    # Last micro-batch of the segments before, and last micro-batch that is kept one by one, where NEXT begins.
+    # Last micro-batch of the earlier segments, and the last one that isn't retired: the next NEXT begins at the latter.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
-    # The micro-batch before: this one shows whether its NEXT is right.
+    # Previous segment: key, differences and NEXT. The next record shows if the NEXT is right.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
@@ -128,11 +128,11 @@ def _differences(
 
 
 _MOST_IN_MEMORY = 200_000
-"""Lines to sort that are in memory at once; more are in files."""
+"""Number of lines sorted in memory; further lines go to temporary files."""
 
 
 class SortedLines:
-    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files."""
+    """External sort of lines by key: beyond a number of lines, they go to sorted temporary files."""
 
     def __init__(self) -> None:
         self._lines: list[tuple[str, str]] = []
@@ -149,14 +149,14 @@ class SortedLines:
         """Add (key, line) pairs; keys contain no tab, and JSON no line feed."""
         self._lines += lines
         if len(self._lines) >= _MOST_IN_MEMORY:
-            # Closed with the others, when this ends.
+            # Closed with the other files, when the sort ends.
             file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
             file.writelines(f"{key}\t{line}\n" for key, line in sorted(self._lines))
             self._files.append(file)
             self._lines = []
 
     def sorted(self) -> list[Iterator[tuple[str, str]]]:
-        """Return the lines in sorted parts, to be merged."""
+        """Return the sorted parts, for the caller to merge."""
         return [iter(sorted(self._lines)), *map(_lines_of, self._files)]
 
 
@@ -200,7 +200,7 @@ def _relationship(
 
 
 SAMPLES = 20
-"""Differences that are kept in full. All are counted."""
+"""Maximum number of differences that are kept in full; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +223,10 @@ class Comparison:
     """Differences between two dumps.
 
     Attributes:
-        equal: number of lines that are in both.
-        missing: number of expected lines that aren't found.
+        equal: number of lines in both dumps.
+        missing: number of expected lines that weren't found.
         extra: number of unexpected lines.
-        changed: number of lines whose key is in both, and whose properties differ.
+        changed: number of lines with the same key in both dumps and different properties.
         samples: the first differences.
     """
 
@@ -297,7 +297,7 @@ def summary_differences(
         place: the segment.
         record: record of the statement `dump_segment`, times as aware datetimes.
         intervals: its micro-batches by ascending batch id.
-        before: the last micro-batch of the segment before.
+        before: last micro-batch of the previous segment.
     """
     summary, _ = summarize(place.tenant, intervals, before)
     expected: dict[str, Any] = {

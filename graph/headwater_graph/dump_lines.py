@@ -1,4 +1,4 @@
-"""Lines of a dump: nodes and relationships as JSON, the same for equal ones, byte for byte."""
+"""Lines of a dump: nodes and relationships as canonical JSON. Equal nodes have equal lines, byte for byte."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def relationship_line(
     """Make the line of one relationship, without a newline.
 
     Args:
-        start: key of the node it leaves.
-        end: key of the node at its end.
+        start: key of the start node.
+        end: key of the end node.
         properties: stored properties; times as aware datetimes.
-        stamp: `_stamp` of the node it leaves.
+        stamp: `_stamp` of the start node.
         internal: whether to include properties that begin with `_`.
     """
     key = relationship_key(type_, start, end, properties.get("key"))

@@ -17,11 +17,13 @@ OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of th
 |               |                                                  | no resolution, `merged_into`, `superseded_by` |
 | NOTED         | nothing                                          | nothing                                      |
 | REACHED       | nothing                                          | nothing                                      |
+| NOTIFIED      | nothing                                          | nothing                                      |
 
 Besides, in every state, title, description, severity, type and cause of an action replace the earlier ones; but those
 of OPENED only fill in what isn't stated yet, so that opening an incident again doesn't rename it. A part that is added
 again after it was repaired is no longer repaired. All actions are in the history, those without effect too. The
-datasets of the latest REACHED are what the incident reached; those of earlier ones aren't kept.
+datasets of the latest REACHED are what the incident reached; those of earlier ones aren't kept. Of each recipient the
+latest NOTIFIED that names it counts.
 
 OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until it has arrived, there is no
 state (`missing_opened`); then earlier actions count as if the incident had been New before them.
@@ -48,6 +50,8 @@ from headwater_schemas.events import (
     IncidentScope,
     IncidentSeverity,
     IncidentType,
+    NotificationChange,
+    NotifiedRecipient,
     ReachedDataset,
 )
 from headwater_schemas.identity import scope_text, utc_text
@@ -90,6 +94,19 @@ class IncidentRecord:
     event: IncidentEvent
 
 
+@dataclass(frozen=True, slots=True)
+class LatestNotification:
+    """Latest notification of a recipient.
+
+    Attributes:
+        time: time of the event.
+        sent: recipient, channel, and what the message was about.
+    """
+
+    time: datetime
+    sent: NotifiedRecipient
+
+
 @dataclass(slots=True)
 class IncidentState:
     """State of an incident after all actions of its log.
@@ -109,6 +126,7 @@ class IncidentState:
         reached: datasets that the latest REACHED names, in order; None if there is no REACHED.
         reached_as_of: when the graph was asked for these; None likewise.
         reached_complete: true if these are all; None likewise.
+        notified: latest notification of each recipient, by the recipient's name.
         history: all actions in order.
     """
 
@@ -131,6 +149,7 @@ class IncidentState:
     reached: tuple[ReachedDataset, ...] | None = None
     reached_as_of: datetime | None = None
     reached_complete: bool | None = None
+    notified: dict[str, LatestNotification] = field(default_factory=dict)
     history: list[IncidentRecord] = field(default_factory=list)
 
     @property
@@ -159,6 +178,7 @@ def incident_state(log: Iterable[IncidentEntry], reached: IncidentEntry | None =
         _state(state, event)
         _change_scope(state, event)
         _change_status(state, event, time)
+        state.notified |= {each.recipient: LatestNotification(time, each) for each in event.notified or ()}
     if state.opened_at is None:
         state.status = None
     state.scope, state.repaired = dict(sorted(state.scope.items())), dict(sorted(state.repaired.items()))
@@ -231,6 +251,7 @@ def incident_properties(
         reached: datasets of its latest REACHED.
     """
     history = [(record.event, utc_text(record.time)) for record in state.history]
+    unresolved = sum(each.sent.change is not NotificationChange.RESOLVED for each in state.notified.values())
     return {
         "missing_opened": True if state.status is None else None,
         **{name: None if (value := getattr(state, of)) is None else str(value) for name, of in _TEXTS.items()},
@@ -247,6 +268,8 @@ def incident_properties(
         "reached_as_of": state.reached_as_of,
         "reached_complete": state.reached_complete,
         "reached_datasets": None if state.reached is None else sum(not each.cleared for each in state.reached),
+        "notified": len(state.notified) or None,
+        "notified_unresolved": unresolved if state.notified else None,
         ENTRIES: sorted(entry.text for entry in log),
         REACHED: None if reached is None else reached.text,
     }

@@ -1,4 +1,4 @@
-"""Keys of nodes and keyed relationships, one function each: `identity.graph_key` over the tuple written here.
+"""Keys of nodes and keyed relationships, one function each: `identity.graph_key` of these tuples.
 
 | of           | tuple, after the tenant                                                                   |
 |--------------|-------------------------------------------------------------------------------------------|
@@ -59,7 +59,7 @@ def dataset_key(tenant: str, namespace: str, name: str) -> str:
 
 @lru_cache(_CACHED)
 def alias_key(tenant: str, namespace: str, name: str) -> str:
-    """Key of a name that a dataset is known by besides its own."""
+    """Key of an alias: a further name of a dataset."""
     return graph_key(tenant, "alias", namespace, name)
 
 
@@ -71,23 +71,24 @@ def column_key(tenant: str, dataset: str, path: str) -> str:
 
 @lru_cache(_CACHED)
 def scope_key(tenant: str, kind: str, namespace: str = "") -> str:
-    """Key of a scope: all datasets or jobs of a namespace, or all consumers. Short, as every node has one."""
+    """Key of a scope: all datasets or jobs of a namespace, or all consumers. Short, because every node stores one."""
     return graph_key(tenant, "scope", kind, namespace)[:16]
 
 
 def owned(tenant: str, kind: str, namespace: str, asset: str) -> Props:
-    """Properties of a node by which it is found out who may see it: the asset that it belongs to, and its scope.
+    """Access-control properties of a node: the asset that it belongs to, and the asset's scope.
 
     Args:
+        tenant: tenant of the asset.
         kind: "dataset", "job" or "consumer".
-        namespace: of the dataset or job; empty for a consumer.
-        asset: key of the dataset, job or consumer; its own nodes, such as columns and runs, have it, too.
+        namespace: namespace of the dataset or job; empty for a consumer.
+        asset: key of the dataset, job or consumer. Nodes of the asset, such as columns and runs, have this key, too.
     """
     return {ASSET: asset, SCOPE: scope_key(tenant, kind, namespace)}
 
 
 def owner_of(identity: Props) -> Props:
-    """Copy these properties for a node that belongs to the asset of another."""
+    """Return the access-control properties (`owned`) of a node, for another node of the same asset."""
     return {name: identity[name] for name in (ASSET, SCOPE)}
 
 
@@ -136,7 +137,7 @@ def conflict_key(tenant: str, query: str, batch_id: int, digest: str) -> str:
 
 
 def summary_key(tenant: str, query: str, run: str | None, day: int | None) -> str:
-    """Key of the summary of a day of a run of the query with that key; days count from the epoch."""
+    """Key of a summary: the query's key, the run's key and the day, counted from the epoch."""
     return graph_key(tenant, "summary", query, run, day)
 
 
@@ -168,7 +169,7 @@ def incident_key(tenant: str, incident: str) -> str:
 
 def use_key(tenant: str, type_: str, owner: str, dataset: str, ordinal: int) -> str:
     """Key of a CONSUMED or PRODUCED relationship; `ordinal` counts uses of one dataset by one owner from 0."""
-    # A batch has thousands. All but the owner is the same in many: half of the time.
+    # A batch has thousands of uses. Caching the parts that many of them share halves the time.
     return key_of(_canonical(tenant, type_) + canonical((owner,)) + _canonical(dataset, ordinal))
 
 
@@ -230,6 +231,6 @@ def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
 
 
 def feeds_identity(tenant: str, job_name: str, scope: str, link: Link) -> Props:
-    """Properties of a FEEDS relationship that follow from its key; `scope` is that of its job."""
+    """Properties of a FEEDS relationship that follow from its key; `scope` is its job's scope."""
     key = feeds_key(tenant, link.via, link.start, link.end)
     return {"key": key, "job": link.via, "job_name": job_name, SCOPE: scope}

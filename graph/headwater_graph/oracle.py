@@ -1,7 +1,7 @@
-"""Oracle: D(fold(all events)) in the dump's own lines, without a database.
+"""Oracle: the expected dump, D(fold(all events)), without a database.
 
-It shares `fold` and the rules of `derive` with the materializer; hand-written goldens pin those down. It doesn't share
-anything that can go wrong in a database: batches, locks, races, statements, reading state back.
+The oracle shares `fold` and the rules of `derive` with the materializer; hand-written goldens test these. It shares
+nothing that can go wrong in a database: batches, locks, races, statements, reading state back.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
 
     Args:
         delta: `fold` of all events, joined.
-        internal: with the properties that begin with `_`.
+        internal: whether to include properties that begin with `_`.
     """
     lines = _Lines(internal=internal)
     visit(delta, lines)
@@ -62,9 +62,9 @@ def micro_batch_lines(
     """Lines of the micro-batches of one query, as (key, line) in order of key.
 
     Args:
-        intervals: in batch order.
-        before: micro-batch before them; its NEXT is among the lines.
-        internal: with the properties that begin with `_`.
+        intervals: micro-batches in batch order.
+        before: micro-batch before them; the lines include its NEXT.
+        internal: whether to include properties that begin with `_`.
     """
     lines = _Lines(internal=internal)
     graph = _Graph(lines)
@@ -75,11 +75,11 @@ def micro_batch_lines(
 
 
 def visit(delta: GraphDelta, visitor: GraphVisitor) -> None:
-    """The whole graph of these base facts, in no particular order.
+    """Pass the whole graph of these base facts to a visitor, in no particular order.
 
     Args:
         delta: `fold` of all events, joined.
-        visitor: receives it.
+        visitor: receiver of the nodes and relationships.
     """
     _Graph(visitor).derive(delta)
 
@@ -209,7 +209,7 @@ class _Graph:
                 self.relationship(edge.type, edge.start, edge.end, edge.properties)
 
     def _split(self, delta: GraphDelta) -> list[list[IntervalFacts]]:
-        """Micro-batches that are kept one by one, by query in batch order, and summaries of the others."""
+        """Return kept micro-batches, by query in batch order; add summaries of the retired ones."""
         chains: dict[str, list[IntervalFacts]] = defaultdict(list)
         for interval in delta.intervals.values():
             chains[interval.query].append(interval)
@@ -237,7 +237,7 @@ class _Graph:
             self.chain(chain)
 
     def interval(self, interval: IntervalFacts) -> None:
-        """A micro-batch and its conflicts, with the relationships that leave them, except NEXT."""
+        """Emit a micro-batch and its conflicts, with their outgoing relationships except NEXT."""
         key, winner = str(interval.identity["key"]), interval.winner
         for digest, variant in interval.variants.items():
             if digest == winner:
@@ -249,7 +249,7 @@ class _Graph:
                 self.relationship(RelType.CONFLICTS_WITH, str(identity["key"]), key)
 
     def chain(self, intervals: Sequence[IntervalFacts]) -> None:
-        """NEXT between micro-batches of one query in batch order."""
+        """Emit NEXT between micro-batches of one query in batch order."""
         for one, other in itertools.pairwise(intervals):
             found = derive.next_properties(derive.neighbour_of(one), derive.neighbour_of(other))
             properties = derive.marked(one.query, found)

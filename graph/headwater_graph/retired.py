@@ -1,7 +1,7 @@
-"""Micro-batches that aren't kept one by one, in a dump: moved from segments into summaries.
+"""Retired micro-batches in a dump: retention replaces them by summaries.
 
-Retention takes effect with its event, and `headwater retention apply` moves what is stored later. A dump doesn't show
-how far that is: micro-batches still in a segment are read as if they had been moved.
+Retention takes effect with its event. `headwater retention apply` later moves the stored micro-batches. A dump doesn't
+depend on its progress: retired micro-batches that are still in a segment are shown as summaries.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RetiredBatches:
 
     Args:
         session: session with the database.
-        internal: the dump has properties that begin with `_`.
+        internal: whether the dump includes properties that begin with `_`.
     """
 
     def __init__(self, session: Session, *, internal: bool) -> None:
@@ -70,7 +70,7 @@ class RetiredBatches:
         return kept
 
     def end(self) -> list[tuple[str, str]]:
-        """Return the lines of the query's summaries, each after its key."""
+        """Return the lines of the query's summaries, as (key, line)."""
         lines = summary_lines(self._tenant, self._query_id, self._summaries, internal=self._internal)
         self._summaries, self._horizon = {}, Horizon()
         return lines
@@ -92,7 +92,7 @@ _ALL = 2**31 - 1
 
 
 def read_retentions(session: Session) -> dict[str, RetentionFacts]:
-    """Every retention that is stored, by key."""
+    """Read all stored retention rules, by key."""
     rows = session.run(statement("read", "dump_retention"), after="", page=_ALL)
     return {row["properties"]["key"]: retention_of(native(row["properties"])) for row in rows}
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 GRAPH_VERSION = 1
-"""Rises, from release 0.1.0 on, whenever the same events would be stored in another way. A graph of another version has
-to be rebuilt."""
+"""Version of the graph's model. From release 0.1.0 on, it rises whenever the stored form of events changes. A graph of
+another version has to be rebuilt."""
 
 _AWAIT_SECONDS = 300
 _OF = re.compile(r"FOR .*:(\w+)[)\]]")
 
 
 def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
-    """The message for a graph of another version.
+    """Return the error message for a graph of another version.
 
     Args:
         found: the graph's version.
@@ -36,10 +36,10 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
 
 
 class SchemaConflict(Exception):  # noqa: N818 - as below
-    """Nodes or relationships of others break a constraint that Headwater needs: fatal.
+    """Nodes or relationships of other applications violate a constraint that Headwater needs: fatal.
 
     Attributes:
-        of: label or type.
+        of: label or relationship type of the constraint.
     """
 
     def __init__(self, of: str) -> None:
@@ -50,11 +50,11 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
         self.of = of
 
 
-class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
-    """The graph was made by another version of the model: fatal, nothing was written.
+class GraphVersionMismatch(Exception):  # noqa: N818 - named for the fault, like the materializer's errors
+    """The graph was made with another version of the model: fatal, nothing was written.
 
     Attributes:
-        expected: ours.
+        expected: version that this release needs.
     """
 
     def __init__(self, found: int) -> None:
@@ -80,10 +80,10 @@ def ensure_schema(driver: Driver, database: str | None) -> None:
 
 
 def require_version(driver: Driver, database: str | None) -> None:
-    """Check that a graph has this version, or is empty.
+    """Check that a graph has the version of this release, or is empty.
 
     Raises:
-        GraphVersionMismatch: it has another version.
+        GraphVersionMismatch: the graph has another version.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session:
@@ -99,7 +99,7 @@ def make_schema(driver: Driver, database: str | None) -> None:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
-        # Most are there at each start but the first; a statement for each would be 43 transactions.
+        # After the first start they all exist; a statement for each would be 43 transactions.
         there = session.execute_read(_made)
         for name in names("schema"):
             if f"headwater_{name}" not in there:
@@ -115,7 +115,7 @@ def _run(tx: ManagedTransaction, name: str) -> None:
         of = _OF.search(text)
         if of is None or not (error.code or "").endswith(".ConstraintCreationFailed"):
             raise
-        raise SchemaConflict(of[1]) from None  # the server's message has values
+        raise SchemaConflict(of[1]) from None  # the server's message contains values of properties
 
 
 def _made(tx: ManagedTransaction) -> set[str]:
@@ -142,7 +142,7 @@ def writing_groups(driver: Driver, database: str | None) -> list[str]:
 
 
 def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tuple[int, str], int]:
-    """Read the consumer's progress in a topic: by partition number and topic id, the first offset that may be missing.
+    """Read the consumer's progress in a topic: the first offset that may be missing, by partition and topic id.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -160,7 +160,7 @@ def wipe(driver: Driver, database: str | None) -> int:
     Works in transactions of 2,000 nodes, so it may stop half-way: call it again.
 
     Returns:
-        How many nodes there were.
+        Number of deleted nodes.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.

@@ -1,10 +1,10 @@
-"""Cypher statements by name, several in a file: `cypher/<file>.cypher` of a package.
+"""Named Cypher statements, several in a file: `cypher/<file>.cypher` of a package.
 
-A statement begins with the line `// name: title`. A long file may be a folder of files instead. Statements with one
-frame, such as those of checks, give its two parts: the lines before and those after `// row` take the places of the
-frame's lines `// match` and `// row`.
+A statement begins with the line `// name: title`. A long file may be a folder of files instead. Statements may share a
+frame, as those of checks do. Such a statement has two parts, divided by a line `// row`: its lines before `// row`
+replace the frame's line `// match`, and its lines after `// row` replace the frame's line `// row`.
 
-Text of events and questions never becomes Cypher: a statement is sent exactly as in its file, and all values are
+Text of events and requests never becomes Cypher: a statement is sent exactly as in its file, and all values are
 parameters.
 """
 
@@ -22,12 +22,12 @@ _ROW: Final = "\n// row\n"
 
 
 def load(package: str, name: str) -> LiteralString:
-    """Statement `<file>/<name>` of a package, with its title as its first line.
+    """Return statement `<file>/<name>` of a package, with its title as its first line.
 
     Raises:
         KeyError: the file has no statement of that name.
         FileNotFoundError: there is no such file.
-        ValueError: the file doesn't begin with a statement, or has two of one name.
+        ValueError: the file doesn't begin with a statement, or has two statements of one name.
     """
     file, _, own = name.partition("/")
     return _statements(package, file)[own]
@@ -37,7 +37,7 @@ def names(package: str, file: str) -> tuple[str, ...]:
     """Names of the statements in a file, in their order.
 
     Raises:
-        As `load`.
+        FileNotFoundError, ValueError: see `load`.
     """
     return tuple(_statements(package, file))
 

@@ -1,4 +1,4 @@
-"""The graph's own statements."""
+"""Cypher statements of this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries as nodes and relationships: what the writer stores, the oracle derives and the dump reads."""
+"""Summaries as nodes and relationships, in the form that the writer, the oracle and the dump share."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from headwater_graph.facts.summaries import Horizon, SummaryFacts, SummaryId, bo
 from headwater_graph.keys import retention_key, summary_key, use_key
 
 RETIRED = "_retired"
-"""Property of a Query: batch ids whose micro-batches aren't kept one by one; start and end of each range, flat."""
+"""Property of a Query: batch ids of retired micro-batches, as a flat list of the start and end of each range."""
 
 
 class GraphVisitor(Protocol):
     """Receives every node and relationship. Properties are as stored, including those that begin with `_`."""
 
     def node(self, label: Label, properties: Mapping[str, Any]) -> None:
-        """One node; a property that is None isn't stored."""
+        """Receive a node; a property that is None isn't stored."""
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
-        """One relationship between nodes with these keys; the nodes may be created later."""
+        """Receive a relationship between nodes with these keys; the nodes may come later."""
 
 
 def horizon_of(tenant: str, jobs: Iterable[tuple[str, str]], retentions: Mapping[str, RetentionFacts]) -> Horizon:
-    """The horizon of a query.
+    """Return the retention horizon of a query.
 
     Args:
         tenant: tenant of the query.
@@ -42,7 +42,7 @@ def horizon_of(tenant: str, jobs: Iterable[tuple[str, str]], retentions: Mapping
 
 
 def retention_of(properties: Mapping[str, Any]) -> RetentionFacts:
-    """A retention that was read, times as aware datetimes."""
+    """Convert stored properties, with times as aware datetimes, to a retention rule."""
     identity = {name: properties[name] for name in ("tenant", "namespace", "job") if name in properties}
     return RetentionFacts(identity, properties.get("summarize_before"), properties.get("drop_before"))
 
@@ -84,12 +84,12 @@ def uses(tenant: str, of: SummaryId, facts: SummaryFacts) -> list[tuple[UseKey, 
 def stored(
     properties: Mapping[str, Any], run: str | None, uses_: Iterable[tuple[str, str, Mapping[str, Any]]]
 ) -> tuple[SummaryId, SummaryFacts]:
-    """A summary that was read: the inverse of `node` and `uses`.
+    """Convert a stored summary to facts: the inverse of `node` and `uses`.
 
     Args:
         properties: properties of the node, times as aware datetimes.
-        run: key of its run.
-        uses_: type, key of the dataset and properties of each.
+        run: key of its run; None if it has none.
+        uses_: type, key of the dataset and properties of each use.
     """
     day = properties.get("day")
     epoch = datetime.fromisoformat("1970-01-01").toordinal()
@@ -109,7 +109,7 @@ def stored(
 
 
 def retired_of(stored_: Iterable[int] | None) -> Ranges:
-    """Batch ids from the property of a query."""
+    """Convert a query's property to ranges of retired batch ids."""
     numbers = iter(stored_ or ())
     return ranges_of(zip(numbers, numbers, strict=True))
 
@@ -127,7 +127,7 @@ def batches_of(intervals: Iterable[IntervalFacts]) -> Ranges:
 def visit_summaries(
     tenant: str, query_id: str, summaries: Mapping[SummaryId, SummaryFacts], visitor: GraphVisitor
 ) -> None:
-    """Nodes and relationships of summaries of a query."""
+    """Pass the nodes and relationships of a query's summaries to a visitor."""
     for of, facts in summaries.items():
         key = key_of(tenant, of)
         visitor.node(Label.SUMMARY, node(tenant, query_id, of, facts))

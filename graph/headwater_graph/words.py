@@ -1,4 +1,4 @@
-"""Words that names, texts and paths are found by in the full-text indexes, and titles that people read.
+"""Search words of names, texts and paths for the full-text indexes, and display titles of datasets.
 
 No analyzer of Neo4j finds `departed` in `flights.departed`, `2013` in `x_2013` and `case` in `camelCase` (tried:
 standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here and stored as the property
@@ -8,12 +8,12 @@ special to Lucene's query parser, so words need no escaping.
     s3://b/x_2013/OrderIDs  ⇒ s3 b x 2013 order ids
     HTTPServer2Log          ⇒ http server2 log
     Büro.Straße             ⇒ buro strasse
-    注文データ               ⇒ 注文 文テ テー ータ      (pairs, as these scripts don't part words)
+    注文データ               ⇒ 注文 文テ テー ータ      (pairs, because these scripts don't separate words)
 
-A path is found only as a whole, by a short mark: a run or micro-batch that read or wrote a file has the file's mark in
-the `_marks` of its positions, which the index `headwater_position_paths` covers. The paths themselves can't be
-indexed: Lucene takes no word over 32,766 bytes, and a commit with a longer one stops the database. Whoever looks a mark
-up compares the paths as well: 64 bits may coincide.
+A path is found only as a whole, by its mark: a hash of 64 bits. A run or micro-batch that read or wrote a file has the
+file's mark in the `_marks` of its positions. The index `headwater_position_paths` covers these. The paths themselves
+can't be indexed: Lucene accepts no word over 32,766 bytes, and a commit with a longer word stops the database. Marks
+may collide, so a search compares the paths as well.
 
     file:///lake/d/dt=1/part-0   ⇒ marks of  file:/lake/d/dt=1/part-0  and of its partition  file:/lake/d/dt=1
     s3a://b/d/part-0             ⇒ mark of   s3://b/d/part-0
@@ -32,7 +32,7 @@ from itertools import islice, pairwise
 LONGEST_WORD = 64
 """Maximum length of a word in characters; a longer word is cut."""
 MOST_WORDS = 200
-"""Words kept per name: a name of 10 KB is found by its first 200 words."""
+"""Maximum number of words per name: a name of 10 KB is found by its first 200 words."""
 
 # Every batch names the same jobs and datasets again, and most tables have columns of the same names; words take 100 µs.
 _CACHED = 1 << 13
@@ -79,8 +79,8 @@ def column_words(tenant: str, path: str) -> str:
 def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
     """Words of all a node's names, and marks by which it is found as a whole.
 
-    A question may consist of one of the `titles`. So the words include each whole title (`whole_mark`), and titles of
-    two to four words also written as one word (`dailyreport`).
+    A search may be for one whole title. So the words include a mark of each title (`whole_mark`). Titles of two to four
+    words are also included as one word (`dailyreport`).
     """
     out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))
     for name in (namespace, *titles):
@@ -98,12 +98,12 @@ def text_words(texts: Iterable[str]) -> str:
 
 
 def tenant_mark(tenant: str) -> str:
-    """Word that exactly the nodes of a tenant have."""
+    """Word that all nodes of a tenant have, and no others."""
     return f"t_{_digest(tenant)}"
 
 
 def id_start(tenant: str, text: str) -> str:
-    """Return the prefix that finds a tenant's ids beginning with `text`: cut, as an index takes no value over 8 KB."""
+    """Return the prefix that finds a tenant's ids beginning with `text`; cut, because an index accepts at most 8 KB."""
     return f"{tenant_mark(tenant)} {text[:LONGEST_WORD]}"
 
 
@@ -118,7 +118,7 @@ def _digest(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Compatible forms alike, without accents: Ａ and A, é and e."""
+    """Normalize compatible forms and remove accents: Ａ becomes A, é becomes e."""
     parts = unicodedata.normalize("NFKD", text)
     return unicodedata.normalize("NFC", "".join(each for each in parts if unicodedata.category(each) != "Mn"))
 
@@ -143,7 +143,7 @@ def _unicode_words(run: str) -> list[str]:
 
 
 def dataset_title(name: str) -> str:
-    """The last step of a path, any other name whole.
+    """Display title of a dataset: the last step of a path; any other name unchanged.
 
     /data/flights/daily_report ⇒ daily_report
     s3 key warehouse/orders/   ⇒ orders
@@ -155,7 +155,7 @@ def dataset_title(name: str) -> str:
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://([^/]*))?(.*)", re.DOTALL)
 _MOST_FOLDERS = 100
-"""Folders of a path, from its root, that are looked at for partitions."""
+"""Maximum number of a path's folders, from its root, that are searched for partitions."""
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
 
 
@@ -165,12 +165,12 @@ def path_marks(paths: Iterable[str]) -> list[str]:
 
 
 def path_mark(path: str) -> str:
-    """The mark of one path or partition: 16 hex digits."""
+    """Mark of one path or partition: 16 hex digits."""
     return _digest(canonical_path(path))
 
 
 def canonical_path(path: str) -> str:
-    """One spelling of a path for all: `file:///x`, `file://localhost/x` and `/x` are `file:/x`, `s3a:` is `s3:`.
+    """Canonical spelling of a path: `file:///x`, `file://localhost/x` and `/x` become `file:/x`, `s3a:` becomes `s3:`.
 
     A text without a scheme or leading slash, such as a table's partition, only loses its trailing slashes.
     """
@@ -187,7 +187,7 @@ def canonical_path(path: str) -> str:
 
 
 def is_within(path: str, place: str) -> bool:
-    """Return True if a path is the file or partition `place`, or lies in it; both canonical."""
+    """Return True if a path is the file or partition `place`, or lies in it. Both must be canonical."""
     return path == place or path.startswith(place + "/")
 
 

@@ -1,7 +1,7 @@
-"""Columns: the schema facet's fields ⇄ paths, and the columnLineage facet ⇄ edges of a column lineage.
+"""Columns: conversion between schema facets and paths, and between columnLineage facets and edges.
 
-A path is the names of nested fields joined by `.` (`headwater_schemas.events.ColumnEdge`). OpenLineage's Spark agent
-represents array elements as a field `_element` and map values as `value`; here they are `[]` and `{}`.
+A path consists of the names of nested fields, joined by `.` (`headwater_schemas.events.ColumnEdge`). OpenLineage's
+Spark agent represents array elements as a field `_element` and map values as `value`; in a path they are `[]` and `{}`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def path_step(name: str) -> str:
 
 
 def schema_of(facet: Json, at: str) -> SchemaDefinition:
-    """Return the fields of a schema facet, each path once; of two fields with one name, the first.
+    """Return the fields of a schema facet, each path once: the first of several fields with one name.
 
     Raises:
         Refused: a field has no name, or an unexpected shape.
@@ -77,7 +77,7 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
 
 @dataclass(slots=True)
 class CollectedEdges:
-    """Edges being collected from the facets of one document.
+    """Collector of edges from the facets of one document.
 
     Attributes:
         top_level: names of the top-level fields of each dataset whose schema the document has.
@@ -99,7 +99,7 @@ class CollectedEdges:
         return path_step(name) if "`" in name or name in self.top_level.get(dataset, ()) else name
 
     def cover(self, dataset: DatasetRef, name: str) -> None:
-        """Note that the facets account for a field."""
+        """Record that the facets have sources of a field."""
         self.covered.setdefault(dataset, set()).add(name)
 
     def add(
@@ -142,8 +142,8 @@ class CollectedEdges:
         """Return the collected lineage; None if there is no edge.
 
         Args:
-            outputs: every output of the document. It is complete if each output has a schema and sources for all its
-                columns.
+            outputs: every output of the document. The lineage is complete if each output has a schema and sources for
+                all its columns.
         """
         if not self.edges:
             return None
@@ -168,7 +168,7 @@ class CollectedEdges:
         return bool(covered) and covered.issuperset(self.top_level.get(output, ()))
 
     def _has_schema_of(self, output: DatasetRef) -> bool:
-        """Return True if the schema is present and complete; dbt's schemas have only documented columns."""
+        """Return True if the schema is present and complete: dbt's schemas have only documented columns."""
         names = self.top_level.get(output, ())
         return bool(names) and all(
             each in names or each.split(".")[0] in names for each in self.covered.get(output, ())
@@ -186,7 +186,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Colle
     """Add the edges of a columnLineage facet to `lineage`.
 
     Raises:
-        Refused: it has an unexpected shape.
+        Refused: the facet has an unexpected shape.
     """
     if is_deleted(facet):
         return
@@ -203,7 +203,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Colle
 
 
 def _older(entry: Json, at: str) -> Json:
-    """Return the transformation of a field in a facet before 1-1-0: one for all of the field's inputs."""
+    """Return the transformation of a field in a facet older than 1-1-0, which is common to all inputs of the field."""
     kind = (text(entry, "transformationType", at) or "").upper()
     described = text(entry, "transformationDescription", at)
     found = _OLDER.get(kind, {})
@@ -223,7 +223,7 @@ def top_level_names(facet: Json, at: str) -> tuple[str, ...]:
     """List the names of a schema facet's top-level fields, in order.
 
     Raises:
-        Refused: its fields aren't an array of objects.
+        Refused: the fields aren't an array of objects.
     """
     return tuple(name for item, _ in rows(facet, "fields", at) if isinstance(name := item.get("name"), str))
 
@@ -267,7 +267,7 @@ def field_name(path: str) -> str:
 
 
 def schema_fields(schema: SchemaDefinition) -> list[Json]:
-    """Make the fields of a schema facet, nested as their paths are."""
+    """Make the fields of a schema facet, nested according to their paths."""
     top: list[Json] = []
     by_path: dict[tuple[str, ...], Json] = {}
     for column in schema.fields:

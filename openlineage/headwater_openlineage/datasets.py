@@ -1,7 +1,7 @@
-"""A dataset's facets → the body of a DatasetEvent.
+"""Conversion of a dataset's facets to the body of a DatasetEvent.
 
-A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is kept there
-verbatim. `_deleted` clears the field, and the verbatim facet replaces the one before.
+A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is stored there
+verbatim. `_deleted` clears the field, and the verbatim facet replaces the previous one.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def description_of(facet: Json, at: str) -> Fields:
     """Return the description in a documentation facet.
 
     Raises:
-        Refused: it is no string.
+        Refused: the description isn't a string.
     """
     return {"description": "" if is_deleted(facet) else text(facet, "description", at)}
 

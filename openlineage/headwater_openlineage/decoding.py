@@ -1,11 +1,11 @@
-"""Bytes → a document, strictly: JSON that two readers could understand differently is refused.
+"""Strict decoding of documents: JSON that two readers could understand differently is refused.
 
-msgspec reads well-formed JSON, six times as fast as `json`. For anything else `json` finds the mistake.
+msgspec reads well-formed JSON, six times as fast as `json`. For any other text, `json` finds the mistake.
 
 Most documents are read in parts, and repeated parts are read once (`parts`).
 
-The size limit bounds memory: Python's objects take about ten times the text. The nesting limit bounds the stack:
-nesting is counted before parsing.
+The size limit bounds memory: Python's objects take about ten times the size of the text. The nesting limit bounds the
+stack: nesting is counted before parsing.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
         max_bytes: maximum length.
-        shared: the document may share facets with others (`parts.Shared`).
+        shared: whether the document may share facets with others (`parts.Shared`).
 
     Raises:
-        Refused: too long, too deep, no JSON, no UTF-8, no object; a name twice in one object; NaN, Infinity or a number
-            that no 64-bit float holds; half of a surrogate pair.
+        Refused: the document is too long, nested too deep, not JSON, not UTF-8 or not an object; or it has a name twice
+            in one object, NaN, Infinity, a number beyond a 64-bit float, or half of a surrogate pair.
     """
     if len(data) > max_bytes:
         raise Refused("", f"has {len(data):,} bytes: at most {max_bytes:,} are taken")
@@ -62,9 +62,9 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
 def _well_formed(data: bytes) -> Any:
     r"""Decode well-formed bytes; None if the slower `_read_thoroughly` has to decode them or find the mistake.
 
-    msgspec refuses invalid JSON, NaN, numbers beyond a float, and halves of surrogate pairs. Of a name that is
-    twice in one object it takes the last: then the value written again has fewer colons than the bytes, also counting
-    those in strings; but for `\u003a`, which isn't written again as it was.
+    msgspec refuses invalid JSON, NaN, numbers beyond a float, and halves of surrogate pairs. If a name is twice in one
+    object, msgspec takes the last value. The value encoded again then has fewer colons than the bytes, also counting
+    colons in strings. An escaped colon, `\u003a`, is an exception, because it is encoded differently.
     """
     if COLON.search(data):
         return None
@@ -72,7 +72,7 @@ def _well_formed(data: bytes) -> Any:
         document = msgspec.json.decode(data)
         again = msgspec.json.encode(document)
     except (ValueError, OverflowError, RecursionError):
-        return None  # also a number of more than 64 bits, of which there may be too many digits
+        return None  # also for a number of more than 64 bits, which may have too many digits
     return document if data.count(b":") == again.count(b":") else None
 
 
@@ -80,7 +80,7 @@ def _read_thoroughly(data: bytes) -> Any:
     """Parse the bytes, and report their mistakes.
 
     Raises:
-        Refused: as `decode` does.
+        Refused: see `decode`.
     """
     faults: list[_Fault] = []
 
@@ -115,7 +115,7 @@ class _Fault:
 
     Attributes:
         reason: reason of the refusal.
-        name: the member at fault, where the fault stands for the whole object.
+        name: the member at fault, if the fault replaces its whole object; else None.
     """
 
     reason: str

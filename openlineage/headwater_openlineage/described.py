@@ -1,4 +1,4 @@
-"""Datasets and jobs as documents describe them. Results are cached with the facets, if documents share these.
+"""Datasets and jobs in documents. Results are cached with the facets, if documents share these.
 
 Pointers to shared facets come from the first document: if something is refused, the document is read again separately.
 """
@@ -28,7 +28,7 @@ class DescribedDataset:
     Args:
         ref: namespace and name.
         facets: facets by name, each with its pointer.
-        unread: facets that are kept and not read.
+        unread: facets that are stored and not read.
         shared_bytes: size of the facets' text if documents share it, else 0.
     """
 
@@ -58,7 +58,7 @@ class DescribedDataset:
 
     @cached_property
     def plain_use(self) -> DatasetUse:
-        """The dataset as a run's input or output, without the run's own facets.
+        """Return the dataset as a run's input or output, without the run's own facets.
 
         Raises:
             Refused: the schema has an unexpected shape.
@@ -67,7 +67,7 @@ class DescribedDataset:
 
     @cached_property
     def version(self) -> Position | None:
-        """The dataset's version that the facets state.
+        """Return the dataset's version in the facets; None without a version.
 
         Raises:
             Refused: a facet has an unexpected shape.
@@ -90,12 +90,12 @@ class DescribedJob:
         ref: namespace and name.
         job: the document's `job`.
         facets: facets by name, each with its pointer.
-        unread: facets that are kept and not read.
+        unread: facets that are stored and not read.
         shared_bytes: size of the facets' text if documents share it, else 0.
 
     Attributes:
-        held: facets in the form in which the event of the job or of a run keeps them.
-        rest: JSON of the job without the facets that are held.
+        held: facets in their stored form, for the event of the job or of a run.
+        rest: JSON of the job without the facets in `held`.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> Des
         unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:
-        Refused: it has no name, or its facets are no object of objects.
+        Refused: the dataset has no name, or its facets aren't an object of objects.
     """
     shared = _shared(entry)
     if shared is not None and isinstance(shared.described, DescribedDataset):
@@ -155,7 +155,7 @@ def described_job(job: Json, at: str, unread: Collection[str] = ()) -> Described
         unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:
-        Refused: it has no namespace or name, or its facets are no object of objects.
+        Refused: the job has no namespace or name, or its facets aren't an object of objects.
     """
     shared = _shared(job)
     if shared is not None and isinstance(shared.described, DescribedJob):
@@ -168,7 +168,7 @@ def described_job(job: Json, at: str, unread: Collection[str] = ()) -> Described
 
 
 def _shared(source: Json) -> Shared | None:
-    """Return the shared facets of a dataset or job; None if it shares none, or its names were redacted."""
+    """Return the shared facets of a dataset or job; None if the facets aren't shared, or its names were redacted."""
     facets = source.get("facets")
     if type(facets) is Shared and facets.owner == (source.get("namespace"), source.get("name")):
         return facets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headwater_schemas.errors import ContractError
 
 
-class Refused(ContractError):  # noqa: N818 - a verdict on a document; what to do about it is the door's matter
+class Refused(ContractError):  # noqa: N818 - a verdict on a document; the caller decides the consequence
     """A document that isn't an OpenLineage event, or can't be represented in the graph.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Explicit lineage facet of a dataset or job: the sources of a target, field by field if given.
 
-A source that is a job has no dataset, so it gives no edge. Entries about another job than the event's are only kept
+A source that is a job has no dataset, so it gives no edge. Entries about another job than the event's are only stored
 verbatim.
 """
 
@@ -23,7 +23,7 @@ class Explicit:
     """Sources and targets in the explicit lineage facets of one document.
 
     Attributes:
-        sources: by target, its source datasets.
+        sources: source datasets of each target.
         consumed: datasets that feed the job itself.
     """
 
@@ -35,7 +35,7 @@ def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Colle
     """Add a dataset's sources to `found`, and its edges to `lineage`.
 
     Raises:
-        Refused: it has an unexpected shape.
+        Refused: the entry has an unexpected shape.
     """
     if is_deleted(entry):
         return
@@ -55,7 +55,7 @@ def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Collect
     """Add the entries of a job's facet to `found`, and their edges to `lineage`.
 
     Raises:
-        Refused: it has an unexpected shape.
+        Refused: the facet has an unexpected shape.
     """
     if is_deleted(facet):
         return

@@ -1,4 +1,4 @@
-"""Names of facets, their schemas, and how a facet is kept: verbatim, as JSON text with sorted keys."""
+"""Names of facets, their schemas, and the stored form of a facet: JSON text with sorted keys."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def subset_url(definition: str) -> str:
 
 
 def kept(facet: Any) -> str:
-    """Encode a facet as the `facets` of an event keep it."""
+    """Encode a facet in the stored form of an event's `facets`."""
     try:
         return msgspec.json.encode(facet, order="deterministic").decode()
     except OverflowError:
-        # A number of more than 64 bits, which only the slower encoder writes.
+        # A number of more than 64 bits, which only the slower encoder supports.
         return json.dumps(facet, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 

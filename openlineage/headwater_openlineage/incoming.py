@@ -1,11 +1,11 @@
-"""OpenLineage's documents → Headwater's events.
+"""Conversion of OpenLineage's documents to Headwater's events.
 
     a document of an event of Headwater's own   ⇒ that event
-    RunEvent                                    ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN
+    RunEvent                                    ⇒ RUN, and from its parts JOB, DATASETs, PLAN, INTERVAL
     JobEvent                                    ⇒ JOB, DATASETs
-    DatasetEvent                                ⇒ DATASET
+    DatasetEvent                                ⇒ DATASET, and a JOB for its lineage
 
-An event's time, and so its id, is the document's: the same document gives the same events.
+An event has the document's time, so the same document gives the same events, with the same ids.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
         tenant: tenant of the graph.
 
     Raises:
-        Refused: it isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
+        Refused: the document isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
     """
     if native_facet(document) is not None:
         return [restored(document, tenant=tenant)]

@@ -1,4 +1,4 @@
-"""A job's facets → the body of a JobEvent, and fields of a run."""
+"""Conversion of a job's facets to the body of a JobEvent, and to fields of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def processing_type(facets: Mapping[str, tuple[Json, str]]) -> ProcessingType:
     """Return batch or streaming, by the jobType facet.
 
     Raises:
-        Refused: it has an unexpected shape.
+        Refused: the facet has an unexpected shape.
     """
     if "jobType" not in facets:
         return ProcessingType.UNKNOWN

@@ -1,13 +1,13 @@
-"""Lenient reading of documents that people write by hand: missing or outdated fields are filled in, and noted.
+"""Lenient reading of handwritten documents: missing or outdated fields are filled in, and noted.
 
 A document that violates the specification is repaired at the JSON pointer of each fault, one after another:
 
     no schemaURL, or one that isn't OpenLineage's    ⇒ RunEvent, JobEvent or DatasetEvent, depending on its members
     no producer                                      ⇒ `UNKNOWN_PRODUCER`
-    a run id that is no UUID, or a number            ⇒ `identity.run_id_of` the text
-    an event type in lower or mixed case             ⇒ the same in upper case
-    a time without an offset                         ⇒ the same in UTC
-    a facet of another shape                         ⇒ kept word for word, but not read
+    a run id that isn't a UUID, or is a number       ⇒ `identity.run_id_of` the text
+    an event type in lower or mixed case             ⇒ the type in upper case
+    a time without an offset                         ⇒ the time in UTC
+    a facet of another shape                         ⇒ stored verbatim, but not read
 
 Faults that can't be repaired, such as a dataset without a name, are refused as in strict mode.
 """
@@ -158,7 +158,7 @@ def _member(document: Any, pointer: str) -> Any:
 
 
 def _replace(document: Any, pointer: str, value: str) -> Any:
-    """Set a value there, and return the previous one; None if there was none."""
+    """Set the value at a pointer, and return the previous value; None if there was none."""
     *above, last = pointer.split("/")[1:]
     holder = document
     for name in above:

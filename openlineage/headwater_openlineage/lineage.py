@@ -1,7 +1,7 @@
 """Lineage of a document: source columns and source datasets of its outputs.
 
-Sources, in this order: explicit lineage facets and columnLineage facets, which the producer reported; without both, the
-text of the sql facet, marked as parsed.
+The lineage comes from explicit lineage facets and columnLineage facets, which the producer reported. Without both, it
+comes from the text of the sql facet and is marked as parsed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Made:
 
     Attributes:
         columns: the column lineage; None if there is no edge.
-        sources: by output, its source datasets, if the producer was explicit.
-        consumed: datasets that the job reads by explicit statement of the producer.
-        plan: the column lineage under its digest.
+        sources: source datasets of each output, if explicit facets have them.
+        consumed: datasets that the job reads according to explicit facets.
+        plan: plan with the column lineage and its digest; None without lineage.
     """
 
     columns: ColumnLineage | None
@@ -73,7 +73,7 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
 
 
 def _key(described: DescribedJob | DescribedDataset) -> Hashable | None:
-    """Return a part of a cached lineage's key; None if some facets aren't shared by other documents."""
+    """Return a part of a cached lineage's key; None if facets aren't shared with other documents."""
     return described if described.shared_bytes else None if described.facets else described.ref
 
 
@@ -151,8 +151,8 @@ def with_pairs(
 
     Args:
         columns: the edges of columns.
-        pairs: source and target.
-        possible: pairs whose relation is only possible: kind EXTERNAL.
+        pairs: pairs of source and target.
+        possible: pairs whose relation is only possible (kind EXTERNAL).
     """
     before = columns if columns is not None else ColumnLineage()
     known = {

@@ -1,10 +1,10 @@
-"""Documents for Headwater's own events: the facet `headwater` holds the fields that no standard facet has.
+"""Documents for Headwater's own events: the facet `headwater` has the fields that standard facets lack.
 
 The facet has the kind of the event and a merge patch: `merged(candidate, patch)` is the event, where the candidate is
 the event read from the document's standard facets. Its schema is `headwater_schemas/openlineage/HeadwaterFacet.json`.
 
-A merge patch follows RFC 7386: null removes a member. Arrays of the same length are compared item by item, which the
-RFC doesn't do: the patch of an array may be an object with the index of each item that differs.
+A merge patch follows RFC 7386: null removes a member. As an extension of the RFC, arrays of the same length are
+compared item by item: the patch of an array may be an object with the index of each item that differs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ SCHEMA_URL: Final = "https://headwater/openlineage/1-0-0/HeadwaterFacet.json#/$d
 _KINDS: Final = tuple(
     kind.value for kind in (EventKind.RUN, EventKind.INTERVAL, EventKind.PLAN, EventKind.DATASET, EventKind.JOB)
 )
-"""Kinds of events that leave as documents."""
+"""Kinds of events that are represented as documents."""
 _OWNERS: Final = ("run", "job", "dataset")
 _ENVELOPE: Final = ("event_id", "tenant", "kind", "document")
-"""Fields that aren't in a patch: derived ones, ones that the reader decides, ones that own events lack."""
+"""Fields that aren't in a patch: they are derived, decided by the reader, or absent in Headwater's own events."""
 
 
 def native_facet(document: Json) -> Json | None:
@@ -56,10 +56,10 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
     """Return the event behind a document, for this tenant.
 
     Raises:
-        Refused: the standard facets have an unexpected shape, or together with this facet they aren't an event.
+        Refused: the standard facets have an unexpected shape, or together with this facet don't form an event.
     """
     found = _find_facet(document)
-    assert found is not None  # noqa: S101 - `native_facet` comes first
+    assert found is not None  # noqa: S101 - the caller has checked `native_facet`
     facet, owner = found
     at = f"/{owner}/facets/{HEADWATER_FACET}"
     kind = facet.get("kind")
@@ -90,7 +90,7 @@ def _plain(event: LineageEvent) -> Json:
 
 
 def _candidate(document: Json, kind: str, tenant: str) -> Json:
-    """Read an event of that kind only from the standard facets of a document."""
+    """Read an event of this kind from only the standard facets of a document."""
     events = standard_events(document, tenant=tenant)
     found = _plain(events[0])
     body = next(found.pop(name) for name in BODY_OF_KIND.values() if found.get(name) is not None)
@@ -105,10 +105,10 @@ def _candidate(document: Json, kind: str, tenant: str) -> Json:
 
 
 def _drop_facets(body: Json) -> None:
-    """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch.
+    """Remove verbatim facets and `possible` from a candidate.
 
-    `possible` isn't in a patch either: if Headwater's own producers leave out an output's sources, all inputs are
-    meant.
+    The patch has the verbatim facets of Headwater's own events. It doesn't have `possible`: if Headwater's producers
+    list no sources of an output, the sources are all inputs.
     """
     for name in ("facets", "run_facets", "job_facets"):
         if name in body:
@@ -122,7 +122,7 @@ def _drop_facets(body: Json) -> None:
 
 
 def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:
-    """Make the facet of an event, for its document in standard words."""
+    """Make the facet of an event, for its document with standard facets."""
     return {
         "_producer": producer,
         "_schemaURL": SCHEMA_URL,
@@ -132,7 +132,7 @@ def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:
 
 
 def difference(wanted: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Make the patch with which `merged` turns `given` into `wanted`. A null in `wanted` counts as absent."""
+    """Make the patch that turns `given` into `wanted` (`merged`). A null in `wanted` counts as absent."""
     found: dict[str, Any] = {}
     for name in sorted(wanted.keys() | given.keys()):
         value, other = wanted.get(name), given.get(name)

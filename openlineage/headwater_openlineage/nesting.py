@@ -1,4 +1,4 @@
-"""Nesting depth of JSON, from its bytes: known before any of it is parsed."""
+"""Nesting depth of JSON, computed from the bytes before parsing."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _ROUNDS: Final = 10
 def deeper(data: bytes, limit: int) -> bool:
     """Return True if brackets outside strings are nested deeper than `limit`. Uses no recursion."""
     without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
-    # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
-    # them: without them the same brackets are in strings. Most strings contain no brackets, so this removes them.
+    # Two adjacent quotes are an empty string, or the end of a string and the beginning of the next one with no bracket
+    # between them. Removing them doesn't change which brackets are in strings. Most strings contain no brackets, so
+    # this removes most quotes.
     brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
     if len(brackets) <= limit:
         return False

@@ -1,8 +1,7 @@
-"""Rebuilds a document from its events.
+"""Reconstruction of a document from its main event.
 
-The main event (the RUN, DATASET or JOB that the document is about) has the document in `LineageEvent.document`, with a
-null in place of each facet that the event holds word for word. The other events of the document have an empty
-`document`.
+The main event (RUN, DATASET or JOB, the subject of the document) has the document in `LineageEvent.document`, with a
+null in place of each facet that the event stores verbatim. The other events of the document have an empty `document`.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from headwater_openlineage.reading import Json
 from headwater_schemas.events import DatasetUse, LineageEvent
 
 PART: Final = ""
-"""Value of `document` in an event whose document another event has."""
+"""Value of `document` in an event whose document is in another event."""
 
 
 def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
-    """Replace the facets in the member `name` that are held elsewhere by nulls."""
+    """Replace facets in the member `name` by nulls if the event stores them in `held`."""
     facets = source.get(name)
     if not isinstance(facets, dict) or not held:
         return source

@@ -1,4 +1,4 @@
-"""Headwater's events → OpenLineage's documents.
+"""Conversion of Headwater's events to OpenLineage's documents.
 
     an event that came from a document   ⇒ that document
     another event of the same document   ⇒ nothing
@@ -7,7 +7,7 @@
     PLAN, JOB                            ⇒ a JobEvent
     DATASET                              ⇒ a DatasetEvent
 
-Every document with standard facets also has a facet `headwater` with the fields that these lack (`native`).
+Every document with standard facets also has a facet `headwater` with the fields that standard facets lack (`native`).
 """
 
 from __future__ import annotations
@@ -150,13 +150,13 @@ def _dataset(event: LineageEvent, body: DatasetEvent, writer: FacetWriter) -> Js
 
 
 def joined(entries: Sequence[IntervalEntry]) -> IntervalEntry | None:
-    """Join micro-batches into one, as in standard facets: uses with ranges and counts, the last time and plan.
+    """Join micro-batches into one, for standard facets: uses with ranges and counts, the last time and plan.
 
     Args:
-        entries: at least one, by batch id.
+        entries: micro-batches by batch id, at least one.
 
     Returns:
-        None if offsets aren't contiguous or the datasets differ, so that there is no common range.
+        The joined micro-batch; None if offsets aren't contiguous or the datasets differ.
     """
     inputs, outputs = (_joined_uses([side(entry) for entry in entries]) for side in _SIDES)
     if inputs is None or outputs is None:

@@ -1,8 +1,8 @@
-"""Column lineage parsed from the text of a `sql` facet, if the producer gave none. Without sqlglot there is none.
+"""Column lineage parsed from the text of a `sql` facet, if the producer reported none. Requires sqlglot.
 
-The result is marked as incomplete and parsed: another text may have run, views hide tables, and a name may mean another
-table than the document's. A table is matched with the document's dataset whose name ends in the table's name. A table
-that matches several datasets, or none, gives no edge.
+The result is marked as incomplete and parsed: the executed text may differ, views hide tables, and a name may mean
+another table than the document's. A table is matched with the document's dataset whose name ends with the table's name.
+A table that matches several datasets, or none, gives no edge.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 _MOST_CHARACTERS: Final = 50_000
-"""Maximum length of a parsed text: a longer one would take seconds."""
+"""Maximum number of characters of a parsed text: a longer text would take seconds."""
 _MOST_STEPS: Final = 100_000
-"""sqlglot goes from each column up to its SELECT several times: a sum of thousands of them would take it minutes."""
+"""Maximum sum of the depths of a statement's nodes. sqlglot walks from each column up to its SELECT several times: a
+sum of thousands of columns would take minutes."""
 
 _DIALECTS: Final = {
     # scheme of a namespace or name in a facet: sqlglot's dialect
@@ -51,7 +52,7 @@ _DIALECTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Dataset of the document, to which a query may refer.
+    """Dataset of the document that a query may use.
 
     Attributes:
         namespace, name: identity of the dataset.
@@ -83,7 +84,7 @@ class ParsedEdge:
 
 
 def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | None) -> str:
-    """Return sqlglot's name of a job's SQL dialect, from the facet, else from its datasets, else from its engine."""
+    """Return sqlglot's name of a job's SQL dialect, from the facet, else its datasets' namespaces, else its engine."""
     schemes = [namespace.partition(":")[0] for namespace in namespaces]
     for candidate in (named, *schemes, integration):
         found = _DIALECTS.get((candidate or "").lower())
@@ -93,13 +94,13 @@ def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | 
 
 
 def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple[Table, ...]) -> tuple[ParsedEdge, ...]:
-    """Read the edges in the text of a query. Never raises: a text that can't be parsed gives none.
+    """Read the edges in the text of a query. Never raises: a text that can't be parsed gives no edges.
 
     Args:
         query: one or several statements.
-        dialect: sqlglot's name; empty: SQL in general.
-        inputs: tables that it may read.
-        outputs: tables that it may write. A statement that only selects counts as writing the only output.
+        dialect: sqlglot's name of the dialect; empty: SQL in general.
+        inputs: tables that the query may read.
+        outputs: tables that the query may write. A statement that only selects counts as writing the only output.
     """
     try:
         import sqlglot
@@ -110,11 +111,11 @@ def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple
     logger = logging.getLogger("sqlglot")
     before = logger.level
     try:
-        logger.setLevel(logging.CRITICAL)  # it would log warnings about unparsable text
+        logger.setLevel(logging.CRITICAL)  # otherwise sqlglot logs warnings about unparsable text
         statements = sqlglot.parse(query, dialect=dialect)
         reader = _Reader(dialect, inputs, outputs)
         return tuple(dict.fromkeys(edge for each in statements if each is not None for edge in reader.statement(each)))
-    except Exception:  # noqa: BLE001 - whatever the parser makes nothing of, recursion included
+    except Exception:  # noqa: BLE001 - any failure of the parser, recursion included
         return ()
     finally:
         logger.setLevel(before)
@@ -144,7 +145,7 @@ class _Reader:
         schema: dict[str, Any] = {}
         for table in tables:
             if id(table) in known:
-                # The whole name as a single part: sqlglot's schema needs names of equal depth.
+                # The whole name as a single part, because sqlglot's schema needs names of equal depth.
                 found = known[id(table)]
                 alias = table.alias or table.name
                 table.replace(exp.alias_(exp.to_table(f'"{self.inputs.index(found)}"'), alias, table=True))
@@ -249,7 +250,7 @@ def _is_costly(statement: exp.Expr) -> bool:
 
 
 def _column_of(table: Table, name: str) -> str | None:
-    """Return a column as the table's schema spells it; None if the schema is known and lacks it."""
+    """Return a column in the spelling of the table's schema; None if the schema is known and lacks the column."""
     if not table.columns:
         return name
     return next((column for column in table.columns if column.lower() == name.lower()), None)
@@ -257,7 +258,7 @@ def _column_of(table: Table, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """Sources of a query's column: columns of tables, and the strongest thing done to them."""
+    """Sources of a query's column: columns of tables, and the strongest transformation of them."""
 
     leaves: tuple[tuple[Table, str], ...]
     subtype: str
@@ -269,7 +270,7 @@ _STRENGTH: Final = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 @dataclass(slots=True)
 class _Values:
-    """Columns of queries within queries, each looked at once.
+    """Columns of nested queries, each resolved once.
 
     Attributes:
         source: dataset behind each table of the query.

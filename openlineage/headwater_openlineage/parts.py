@@ -1,8 +1,8 @@
-"""Cache of the datasets and jobs that documents repeat word for word, so that each is read once.
+"""Cache of the datasets and jobs that documents repeat verbatim, so that each is read once.
 
-A client sends the schemas of all datasets, and their column lineage, with every event of every run: most of a document.
-A document in the specification's shape is therefore split before it is parsed. The facets of each dataset and job are
-looked up by their names and text, and read only if they are new.
+A client sends the schemas of all datasets, and their column lineage, with every event of every run. These are the
+largest part of a document. So a document in the specification's shape is split before it is parsed. The facets of each
+dataset and job are looked up by their names and text, and read only if they are new.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater_schemas.lru_cache import LruCache
 COLON: Final = re.compile(rb"\\u003[aA]")
 """A colon that msgspec would encode differently."""
 MAX_BYTES: Final = 8 << 20
-"""Size of the cached texts. The values read from them take several times as much."""
+"""Maximum size of the cached texts. The values read from them take several times as much."""
 _ABOVE: Final = 3
 """Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
 
@@ -32,7 +32,7 @@ class Shared(dict[str, Any]):
         text: JSON text with sorted keys.
         colons: number of colons in the text.
         owner: namespace and name of the dataset or job.
-        clean: the facets are known to have no credentials.
+        clean: True once the facets are known to have no credentials.
         described: the `DescribedDataset` or `DescribedJob` with these facets; None before it is read.
     """
 
@@ -58,7 +58,7 @@ class _Job(msgspec.Struct, omit_defaults=True):
 class _Dataset(_Job, omit_defaults=True):
     """Dataset of an event."""
 
-    inputFacets: dict[str, Any] | UnsetType = UNSET  # noqa: N815 - OpenLineage's name, as the next ones are
+    inputFacets: dict[str, Any] | UnsetType = UNSET  # noqa: N815 - OpenLineage's name, like the next ones
     outputFacets: dict[str, Any] | UnsetType = UNSET  # noqa: N815
 
 
@@ -83,10 +83,10 @@ _KNOWN: Final = LruCache[Shared](MAX_BYTES)
 
 
 def in_parts(data: bytes) -> Json | None:
-    """Return a document with shared facets; None for an unusual document, which must be parsed whole.
+    """Return a document with shared facets; None for an unusual document, which must be parsed as a whole.
 
     If an object has a name twice, msgspec takes the last value. The document encoded again then has fewer colons than
-    the bytes (colons in strings included). The same is true of members that the specification doesn't have.
+    the bytes (colons in strings included). Members that aren't in the specification have the same effect.
     """
     if b"\\" in data and COLON.search(data):
         return None
@@ -129,8 +129,8 @@ def _facets(source: _Job, data: bytes) -> Shared:
     """Read the facets of a dataset or job, or find them in the cache.
 
     Raises:
-        ValueError: they aren't well-formed, or no object of objects, or have a name twice.
-        OverflowError: they have a number of more than 64 bits.
+        ValueError: the facets aren't well-formed, aren't an object of objects, or have a name twice.
+        OverflowError: the facets have a number of more than 64 bits.
     """
     key = (type(source), source.namespace, source.name, data)
     known = _KNOWN.get(key)

@@ -1,4 +1,4 @@
-"""The facet dataQualityAssertions of a dataset that a run read or wrote ⇄ outcomes of assertions."""
+"""Conversion between the facet dataQualityAssertions of a used dataset and outcomes of assertions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASSERTIONS: Final = "dataQualityAssertions"
 def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> Iterator[QualityResult]:
     """Yield the outcomes in a dataset's facet.
 
-    An assertion's name is `name`, and its kind `assertion`; older producers give only the kind.
+    An assertion's name is in `name`, and its kind in `assertion`; older producers report only the kind.
 
     Args:
         dataset: dataset of the facets.
@@ -42,7 +42,7 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
 
 
 def _number(actual: str | None) -> float | None:
-    """Parse a measured value; None if it isn't a number. A longer text stays in the facet."""
+    """Parse a measured value; None if it isn't a finite number. Such a text is only in the facet."""
     try:
         value = float(actual or "")
     except ValueError:

@@ -1,6 +1,6 @@
 """Typed reads from a decoded document; a value of an unexpected shape is refused, with its JSON pointer.
 
-A null counts as absent everywhere: some clients write out what they leave unset.
+A null counts as absent everywhere, because some clients write nulls for unset members.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def text(source: Json, name: str, at: str) -> str | None:
     """Return a string member; None if it is absent.
 
     Raises:
-        Refused: it is no string.
+        Refused: the member isn't a string.
     """
     value = source.get(name)
     if value is None or isinstance(value, str):
@@ -51,7 +51,7 @@ def given_text(source: Json, name: str, at: str) -> str:
     """Return a required string member, which may be empty.
 
     Raises:
-        Refused: it is absent, or no string.
+        Refused: the member is absent, or isn't a string.
     """
     value = text(source, name, at)
     if value is None:
@@ -63,7 +63,7 @@ def need_text(source: Json, name: str, at: str) -> str:
     """Return a required string member of at least one character.
 
     Raises:
-        Refused: it is absent, empty, or no string.
+        Refused: the member is absent, empty, or not a string.
     """
     value = given_text(source, name, at)
     if not value:
@@ -75,7 +75,7 @@ def integer(source: Json, name: str, at: str) -> int | None:
     """Return a member that is a whole number of 64 bits, such as `3` or `3.0`; None if it is absent.
 
     Raises:
-        Refused: it isn't such a number.
+        Refused: the member isn't such a number.
     """
     value = source.get(name)
     if value is None:
@@ -93,7 +93,7 @@ def flag(source: Json, name: str, at: str) -> bool | None:
     """Return a boolean member; None if it is absent.
 
     Raises:
-        Refused: it is no boolean.
+        Refused: the member isn't a boolean.
     """
     value = source.get(name)
     if value is None or isinstance(value, bool):
@@ -105,7 +105,7 @@ def need_flag(source: Json, name: str, at: str) -> bool:
     """Return a required boolean member.
 
     Raises:
-        Refused: it is absent, or no boolean.
+        Refused: the member is absent, or isn't a boolean.
     """
     value = flag(source, name, at)
     if value is None:
@@ -117,7 +117,7 @@ def mapping(source: Json, name: str, at: str) -> Json | None:
     """Return a member that is an object; None if it is absent.
 
     Raises:
-        Refused: it is no object.
+        Refused: the member isn't an object.
     """
     value = source.get(name)
     if value is None or isinstance(value, dict):
@@ -129,7 +129,7 @@ def need_mapping(source: Json, name: str, at: str) -> Json:
     """Return a required member that is an object.
 
     Raises:
-        Refused: it is absent, or no object.
+        Refused: the member is absent, or isn't an object.
     """
     value = mapping(source, name, at)
     if value is None:
@@ -141,7 +141,7 @@ def rows(source: Json, name: str, at: str) -> Iterator[tuple[Json, str]]:
     """List the objects of an array member, each with its pointer; empty if the member is absent.
 
     Raises:
-        Refused: it is no array, or has an item that is no object.
+        Refused: the member isn't an array, or has an item that isn't an object.
     """
     value = source.get(name)
     if value is None:
@@ -159,7 +159,7 @@ def members(source: Json, name: str, at: str) -> Iterator[tuple[str, Json, str]]
     """List the objects in an object member, with name, value and pointer; nulls are left out.
 
     Raises:
-        Refused: it is no object, or has a member that is neither an object nor null.
+        Refused: the value isn't an object, or has a member that is neither an object nor null.
     """
     return ((key, item, where) for key, (item, where) in objects(source, name, at).items())
 
@@ -184,7 +184,7 @@ def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
 
 
 def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tuple[dict[str, tuple[Json, str]], Json]:
-    """Return the facets to read, each with its pointer, and the facets that are only kept, because of their shape.
+    """Return the facets to read, each with its pointer, and the facets that are only stored, because of their shape.
 
     Args:
         source: a run, job or dataset.
@@ -209,7 +209,7 @@ def need_dataset(source: Json, at: str) -> DatasetRef:
     """Return a dataset by its namespace and name. An empty name is the root of a bucket or file system.
 
     Raises:
-        Refused: one of them is missing, or the name is empty and no root.
+        Refused: namespace or name is missing, or the name is empty and not a root.
     """
     namespace, name = given_text(source, "namespace", at), given_text(source, "name", at)
     ref = normal(namespace, name)

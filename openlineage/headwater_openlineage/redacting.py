@@ -1,4 +1,4 @@
-"""A document without credentials, and a note of how many were in it.
+"""Removal of credentials from a document, with a note of their number.
 
 Each document is searched once, right after parsing, so that no event, dead letter or answer has a credential. Facets
 that documents share are searched once (`parts.Shared`).
@@ -14,13 +14,13 @@ from headwater_openlineage.reading import Json, step
 from headwater_schemas.redacted_values import redacted_json
 
 REDACTED_FACET: Final = "headwater_redacted"
-"""Facet of the document's subject: the number of its texts from which a likely credential was removed."""
+"""Facet of the document's subject, with the number of texts from which a likely credential was removed."""
 _INTAKE: Final = "urn:headwater:intake"
 _SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
 
 
 def without_secrets(document: Json) -> tuple[Json, tuple[IntakeNote, ...]]:
-    """Return the document without credentials, with the facet, and a note; the same object if it has no credentials.
+    """Return the document without credentials but with the facet, and a note; the same object without any credentials.
 
     Args:
         document: result of `decode`; not changed.

@@ -1,8 +1,9 @@
-"""A run's facets → fields of a RunEvent, and of Flink's facet `checkpoints` → intervals.
+"""Conversion of a run's facets to fields of a RunEvent, and of Flink's facet `checkpoints` to intervals.
 
-The facet counts checkpoints and has no offsets. So an interval has the datasets read and written when a checkpoint was
-completed, with positions only from subset facets. The count restarts with each run, so the chain is per run, and the
-n-th checkpoint is its micro-batch n - 1. Checkpoints between two RUNNING events are missing from the chain.
+The facet `checkpoints` has the number of checkpoints and no offsets. So an interval has the datasets read and written
+when a checkpoint was completed, with positions only from subset facets. The number restarts with each run, so each run
+has its own chain, and the n-th checkpoint is micro-batch n - 1. Checkpoints between two RUNNING events are missing from
+the chain.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def run_ref(run: Json, at: str) -> RunRef:
     """Return the run, by its UUID in lower case.
 
     Raises:
-        Refused: `runId` is missing or no UUID.
+        Refused: `runId` is missing or isn't a UUID.
     """
     given = need_text(run, "runId", at)
     run_id = _uuid(given)
@@ -91,7 +92,7 @@ def _parent(facet: Json, at: str) -> Fields:
 def _above(source: Json, at: str) -> ParentRun:
     run = need_mapping(source, "run", at)
     given = need_text(run, "runId", step(at, "run"))
-    # Old integrations use the scheduler's name of a parent; handwritten events use the name in the parent's own event.
+    # Old integrations use the scheduler's id of a parent; handwritten events use the id in the parent's own event.
     return ParentRun(_uuid(given) or run_id_of(given), job_ref(need_mapping(source, "job", at), step(at, "job")))
 
 
@@ -129,7 +130,7 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
         facets: facets of the run by name, each with its pointer.
 
     Raises:
-        Refused: the facet's count is no whole number.
+        Refused: the facet's count isn't a whole number.
     """
     body = event.run_event
     if body is None or event.run is None or body.type is not RunEventType.RUNNING or CHECKPOINTS not in facets:
@@ -140,7 +141,7 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
     entry = IntervalEntry(
         batch_id=completed - 1,
         processing_time=event.event_time,
-        # Facets are the run's, which has the same uses.
+        # Without facets, which the RUN event has for the same uses.
         inputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.inputs),
         outputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.outputs),
         plan_digest=body.plan_digest,

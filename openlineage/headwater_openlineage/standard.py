@@ -1,10 +1,10 @@
-"""The specification's own words: a document → events.
+"""Conversion of documents with standard facets to events.
 
-    RunEvent      ⇒ RUN, and what it brings along: JOB, DATASETs, PLAN, INTERVAL
+    RunEvent      ⇒ RUN, and from its parts JOB, DATASETs, PLAN, INTERVAL
     JobEvent      ⇒ JOB, DATASETs
     DatasetEvent  ⇒ DATASET, and a JOB for its lineage
 
-An event's time, and so its id, is the document's: the same document gives the same events.
+An event has the document's time, so the same document gives the same events, with the same ids.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()
     Args:
         document: result of `decode`; not changed.
         tenant: tenant of the graph.
-        unread: pointers of facets that are kept but not read; empty for a document in parts.
+        unread: pointers of facets that are stored but not read; empty for a document in parts.
 
     Raises:
-        Refused: it isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
+        Refused: the document isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
     """
     kind = _kind(document)
     context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant, unread)
@@ -226,7 +226,7 @@ def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
 
 
 def _lineage_job(job: JobRef, dataset: DescribedDataset) -> JobEvent:
-    """Make a job for the lineage in a dataset's own facets: each edge of the graph belongs to a job."""
+    """Make a job for the lineage in a dataset's own facets, because each edge of the graph belongs to a job."""
     made = made_from(DescribedJob(job, {}, {}), (), (dataset,))
     if made.columns is None and not made.sources:
         return JobEvent(inputs=(), outputs=(dataset.ref,), lineage=ColumnLineage())
@@ -252,7 +252,7 @@ def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[Data
 
 
 def _all_consumed(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse, ...]:
-    """Listed inputs, then inputs that only explicit lineage names."""
+    """Return the listed inputs, then inputs that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     return uses + tuple(DatasetUse(dataset=each) for each in made.consumed if each not in listed)
 
@@ -273,10 +273,11 @@ Declared = tuple[DatasetRef, ...] | None
 
 
 def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declared, Declared, Made]:
-    """Turn a job's declared inputs and outputs into edges, since the graph draws one from each input to each output.
+    """Turn a job's declared inputs and outputs into edges of the declared lineage.
 
-    Only one of the lists is declared, and the edges are those of the declared lineage. An output without explicit
-    edges is possibly made from every input, as for a run: a declared lineage shows that it is incomplete.
+    If both lists were declared, the graph would draw an edge from each input to each output. So only one of them is
+    declared. An output without explicit edges is possibly derived from every input, as in a run; the declared lineage
+    is then marked as incomplete.
     """
     all_inputs = tuple(dict.fromkeys((*(inputs or ()), *made.consumed)))
     all_outputs = tuple(dict.fromkeys((*(outputs or ()), *made.sources)))
@@ -291,10 +292,10 @@ def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declar
 
 
 def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType | None) -> Iterator[DatasetEvent]:
-    """List each described dataset once. If one is both read and written, the output's description wins.
+    """List each described dataset once. If a dataset is both read and written, the output's description wins.
 
-    A run's change of a dataset has happened once the run is complete: other events only announce it, and the run may
-    fail.
+    A dataset's lifecycle change counts only in the event of a complete run: other events only announce the change, and
+    the run may fail.
     """
     announced = () if type_ is RunEventType.COMPLETE else (LIFECYCLE,)
     written = {each.described.ref for each in outputs}
@@ -307,14 +308,14 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
             given = DescribedDataset(given.ref, {**before.facets, **given.facets}, unread)
         found[given.ref] = given
     for ref, dataset in found.items():
-        # An output's are in the plan and the run.
+        # Facets of outputs are in the plan and the run.
         body = dataset.body((*announced, *_OF_OUTPUT) if ref in written else announced)
         if body is not None:
             yield body
 
 
 def _rest(document: Json, run: Json, job: DescribedJob, uses: tuple[tuple[DatasetUse, ...], ...]) -> Json:
-    """Return the document without the facets that its RUN event holds."""
+    """Return the document without the facets that its RUN event stores."""
     rest = {**document, "run": run, "job": job.rest}
     for name, inner, each in (("inputs", "inputFacets", uses[0]), ("outputs", "outputFacets", uses[1])):
         if each:

@@ -1,10 +1,10 @@
-"""The subset facets ⇄ positions.
+"""Conversion between subset facets and positions.
 
-Offsets of a topic are a comparison that any reader of the specification understands:
+Offsets of a topic are represented as comparisons of the specification:
 
     partition = 0 AND offset ≥ 609 AND offset < 994  OR  partition = 1 AND …
 
-Files are a location condition. Any other condition is only kept verbatim.
+Files are a location condition. Any other condition is only stored verbatim.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def subset_condition(position: Position) -> Json | None:
     return None
 
 
-def position_of_subset(dataset: DatasetRef, facet: Json, at: str) -> Position | None:  # noqa: ARG001 - a wrong shape is kept verbatim
+def position_of_subset(dataset: DatasetRef, facet: Json, at: str) -> Position | None:  # noqa: ARG001 - a wrong shape is stored verbatim
     """Read the position in a subset facet's condition; None if the condition has no supported shape."""
     condition = facet.get("inputCondition", facet.get("outputCondition"))
     if not isinstance(condition, dict):
@@ -94,7 +94,7 @@ def _ranges(condition: Json) -> tuple[OffsetRange, ...] | None:
 
 
 def _flat(condition: Json, operator: str) -> Iterator[Json]:
-    """List the operands of an operator, in order, however it is nested."""
+    """List the operands of an operator, in order, at any nesting."""
     waiting = [condition]
     for _ in range(_MOST_CONDITIONS):
         if not waiting:

@@ -1,7 +1,7 @@
-"""OpenLineage's times, RFC 3339 ⇄ aware datetimes in UTC.
+"""Conversion between OpenLineage's times (RFC 3339) and aware datetimes in UTC.
 
-Finer digits than microseconds are cut off: the graph's times have six. Years outside 1970 to 9998 are refused: they
-come from an unset clock, or mean "forever".
+Digits after microseconds are cut off, because the graph's times have microseconds. Years outside 1970 to 9998 are
+refused: they come from an unset clock, or mean "forever".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from headwater_openlineage.reading import Json, step, text
 
 _WANTED: Final = "must be a time with an offset, such as 2025-01-31T23:59:59.123Z"
 _YEARS: Final = range(1970, 9999)
-# RFC 3339; a space for the T is its own leniency, the offset without a colon Java's.
+# RFC 3339, which allows a space instead of the T; also an offset without a colon, which Java writes.
 _TIME: Final = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)[Tt ](?P<clock>\d\d:\d\d(?::\d\d)?)(?:[.,](?P<fraction>\d{1,18}))?"
     r"(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d))",
@@ -27,7 +27,7 @@ def time(source: Json, name: str, at: str) -> datetime | None:
     """Return a time in UTC; None if it is absent.
 
     Raises:
-        Refused: it isn't a time, has no offset, or its year is outside 1970 to 9998.
+        Refused: the member isn't a time, has no offset, or its year is outside 1970 to 9998.
     """
     value = text(source, name, at)
     if value is None:
@@ -55,7 +55,7 @@ def need_time(source: Json, name: str, at: str) -> datetime:
     """Return a required time, in UTC.
 
     Raises:
-        Refused: it is absent; or see `time`.
+        Refused: the member is absent; or see `time`.
     """
     value = time(source, name, at)
     if value is None:

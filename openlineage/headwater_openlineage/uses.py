@@ -1,4 +1,4 @@
-"""Input facets, output facets and run-specific dataset facets → DatasetUse."""
+"""Conversion of input facets, output facets and run-specific dataset facets to a DatasetUse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     """Read the use of a dataset by a run.
 
     Args:
-        dataset: dataset that is used.
+        dataset: the used dataset.
         entry: the member of `inputs` or `outputs`.
         at: JSON pointer of the use.
         inner: `inputFacets` or `outputFacets`.
@@ -42,7 +42,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     others = {name: kept(facet) for name, (facet, _) in given.items()}
     others |= {name: kept(facet) for name, facet in left.items()}
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
-        # Each write has its own value; the dataset keeps only the last write's.
+        # Each write has its own value; the dataset has only the last write's.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))
     plain = dataset.plain_use
     return msgspec.structs.replace(plain, facets=others, **fields) if others or fields else plain
@@ -58,7 +58,7 @@ def _statistics(facet: Json, at: str) -> Fields:
 
 
 def _position(dataset: DescribedDataset, given: Facets) -> Position | None:
-    """Read the part or version used: from the table format's own report, the subset, or the version of the dataset."""
+    """Read the used part or version: from the table format's report, else the subset, else the dataset's version."""
     for name in _REPORTS:
         if name in given:
             facet, at = given[name]
@@ -77,6 +77,6 @@ def entries(document: Json, name: str) -> list[tuple[Json, str]]:
     """List the members of `inputs` or `outputs`, each with its pointer.
 
     Raises:
-        Refused: it is no array of objects.
+        Refused: the member isn't an array of objects.
     """
     return list(rows(document, name, ""))

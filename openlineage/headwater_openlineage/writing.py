@@ -35,7 +35,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import EVENT_NAMESPACE
 
 PRODUCER: Final = "https://headwater/openlineage"
-"""Producer of facets, for events that name none."""
+"""Default producer of facets, for events without a producer."""
 
 
 def uuid_of(run_id: str) -> str:
@@ -232,7 +232,7 @@ class FacetWriter:
 
 
 def run_of(run: RunRef | None, otherwise: str, facets: Json) -> Json:
-    """Build the `run` of a document; without a run its id is computed from `otherwise`."""
+    """Build the `run` of a document; without a run, the id is computed from `otherwise`."""
     return {"runId": uuid_of(run.run_id if run is not None else otherwise), "facets": facets}
 
 

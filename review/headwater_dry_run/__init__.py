@@ -8,7 +8,7 @@ channel        questions and reports to the process that started this one
 session        the only session, which the script always gets
 sources        a source that the script reads ⇒ an empty frame of the declared schema
 reading        PySpark's readers, served by `sources`
-writing        PySpark's writers; statements: SQL; both report an output instead of writing
+writing        PySpark's writers: an output is reported instead of written; statements: SQL, likewise
 looks          places where the script asks for rows, and the made-up row
 line_coverage  lines of the script that have run
 row_changes    MERGE, UPDATE and DELETE; merging: mergeInto; delta: DeltaTable

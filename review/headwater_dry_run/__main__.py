@@ -32,7 +32,7 @@ from headwater_dry_run.statements import run_statements
 from headwater_dry_run.writing import Writes, intercept_writes
 from headwater_producers.spark.running.script import run_script
 
-# `raise` and `assert`.
+# Bytecode of `raise` and `assert`.
 _RAISE: Final = dis.opmap["RAISE_VARARGS"]
 _NEEDS_DATA: Final = (IndexError, StopIteration, KeyError)
 
@@ -55,7 +55,7 @@ def main() -> None:
     alone = isolate(scratch, removals)
     end_with_parent(given.parent)
     os.chdir(scratch)
-    # A script that attaches capture itself has nothing to report.
+    # A script may attach capture itself: in a dry run capture has nothing to report.
     os.environ["HEADWATER_CAPTURE_ENABLED"] = "false"
     session = make_session(scratch)
     stop = type(session).stop
@@ -78,7 +78,7 @@ def main() -> None:
         stop(session)
 
     threading.excepthook = failed
-    # Python waits for the script's threads, and calls the script's exit handlers, before those registered here.
+    # Runs last: before it, Python waits for the script's threads and calls the script's exit handlers.
     atexit.register(end)
     raised.append(_run(given.script, source, given.arguments, channel, lines, looks))
     if channel.forked:
@@ -123,7 +123,7 @@ def _run(
             lines.stop()
     except SystemExit as left:
         if channel.forked:
-            # A forked process ends, which has nothing to report.
+            # A forked process ends here: it has nothing to report.
             os._exit(left.code if isinstance(left.code, int) else int(left.code is not None))
         if left.code not in (None, 0) and not is_by_a_made_up_row(left, channel, lines, looks):
             channel.problem(
@@ -153,7 +153,7 @@ def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTrac
 
 
 def missing(sources: Sources, raised: Collection[BaseException | None], channel: Channel) -> None:
-    """Report the sources without a known schema that the script went on without: it may have caught the error."""
+    """Report sources without a known schema after which the script continued: it may have caught the error."""
     for each in sources.missing.values():
         if not any(each is one for one in raised):
             channel.problem(f"The script goes on without a source that it reads: {each}.", each.fix)

@@ -27,11 +27,11 @@ _FORKED: Final = {
 def end_with_parent(parent: int) -> None:
     """End this process and its JVM, which form a process group, once the starting process is gone.
 
-    The parent ends this process, unless the parent is killed itself: then this process ends, so that a cancelled CI
-        step leaves nothing behind.
+    The parent ends this process, unless the parent itself is killed. Then this process ends itself, so that a cancelled
+    CI step leaves nothing behind.
 
     Args:
-        parent: process id of the parent, given by itself, because it may be gone by now.
+        parent: process id of the parent, as the parent passed it: it may be gone by now.
     """
 
     def watch() -> None:
@@ -60,11 +60,11 @@ class Channel:
 
     @property
     def forked(self) -> bool:
-        """True in a process that the script has forked: answers and the end belong to its parent."""
+        """True in a process that the script has forked: its parent process gets the answers and reports the end."""
         return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
-        """Ask for a source's declared columns, as DDL; None if there are none."""
+        """Ask for a source's declared columns, as DDL; None if no columns are declared."""
         if self.forked:
             self._report_fork()
             return None
@@ -88,7 +88,7 @@ class Channel:
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:
-        # A single write below the size of a pipe's buffer, without the lock, which another thread may have held at the
+        # A single write below the size of a pipe's buffer. Without the lock, which another thread may have held at the
         # fork.
         os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 

@@ -30,7 +30,7 @@ def serve_delta(merging: Merging) -> None:
     DryDeltaTable.merging = merging
     tables = {"DeltaTable": DryDeltaTable, "DeltaMergeBuilder": DeltaMerge, "DeltaTableBuilder": DeltaTableBuilder}
     sys.meta_path.insert(0, _Served(_MODULE, tables))
-    # Last: the package itself, if installed, or a folder of the script with that name.
+    # Searched last: the package itself, if installed, or a folder of the script with this name comes first.
     package = {"DeltaTable": DryDeltaTable, "configure_spark_with_delta_pip": lambda builder, *_, **__: builder}
     sys.meta_path.append(_Served(_PACKAGE, package))
 
@@ -57,7 +57,7 @@ class DryDeltaTable:
 
     @classmethod
     def isDeltaTable(cls, sparkSession: Any, identifier: str) -> bool:
-        """Return True: the usual run of the job is reviewed, in which the table exists."""
+        """Return True: the review covers the job's usual run, in which the table exists."""
         return True
 
     @classmethod
@@ -217,7 +217,7 @@ class DeltaTableBuilder:
 
 
 def _names(columns: Sequence[Any]) -> list[str]:
-    """Flatten columns that are given as arguments or as lists."""
+    """Flatten columns, given as arguments or as lists."""
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 
@@ -225,7 +225,7 @@ class Compaction:
     """Builder that `DeltaTable.optimize` returns."""
 
     def where(self, partitionFilter: str) -> Compaction:
-        """Return the builder: a choice of partitions changes no rows."""
+        """Return the builder: a choice of partitions doesn't change rows."""
         return self
 
     def executeCompaction(self) -> None:

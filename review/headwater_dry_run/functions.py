@@ -1,118 +1,177 @@
-"""Digest of a Python function: of its code, and of the functions and values it uses."""
+"""Digest of a Python function: of its code, and of the functions and values that it uses.
+
+Functions and classes of installed packages and of the standard library count by their names, their instances by their
+`repr`. Everything of the script itself counts by its code and its values.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
-from types import CodeType, FunctionType, ModuleType
+import re
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 _PLAIN: Final = (int, float, complex, str, bytes, bool, type(None))
 _DEEPEST: Final = 20
+_LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_ADDRESS: Final = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 def function_digest(function: Callable[..., Any]) -> str:
     """Return a digest of a function's code, independent of its location and name."""
-    return hashlib.sha256(repr(_described(function, _Described(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _Digests().of(function)[:16]
 
 
 def code_of(function: Callable[..., Any]) -> set[CodeType]:
     """Return all code that the digest covers."""
-    seen = _Described()
-    _described(function, seen, 0)
-    return seen.codes
+    digests = _Digests()
+    digests.of(function)
+    return digests.codes
 
 
-class _Described(set[int]):
-    """Identities of the functions and values under description, to end recursion.
+class _Digests:
+    """Digests of the values that one function leads to.
 
     Attributes:
-        codes: code objects described so far.
+        codes: code objects found so far.
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self.codes: set[CodeType] = set()
+        self._open: set[int] = set()
+        self._cuts = 0
+        # With the value, so that no other one gets its id.
+        self._done: dict[int, tuple[Any, str]] = {}
+
+    def of(self, value: Any) -> str:
+        if isinstance(value, _PLAIN):
+            return _digest((type(value).__name__, repr(value)))
+        if id(value) in self._done:
+            return self._done[id(value)][1]
+        if len(self._open) > _DEEPEST or id(value) in self._open:
+            self._cuts += 1
+            return _digest((type(value).__name__,))
+        self._open.add(id(value))
+        cuts = self._cuts
+        try:
+            found = _digest(self._parts(value))
+        finally:
+            self._open.discard(id(value))
+        if self._cuts == cuts:
+            # A digest that ends at a value under way depends on the path to it.
+            self._done[id(value)] = value, found
+        return found
+
+    def _all(self, values: Iterable[Any]) -> list[str]:
+        return [self.of(value) for value in values]
+
+    def _parts(self, value: Any) -> Iterable[str]:
+        wrapped = getattr(value, "__wrapped__", None)
+        method = getattr(value, "__func__", None)
+        match value:
+            case functools.partial():
+                return ["partial", *self._all((value.func, value.args, value.keywords))]
+            case FunctionType():
+                return self._function(value)
+            case _ if isinstance(wrapped, FunctionType):
+                return self._function(wrapped)
+            case CodeType():
+                return self._code(value)
+            case list() | tuple() | set() | frozenset() | dict():
+                return [type(value).__name__, *self._collection(value)]
+            case _ if isinstance(method, FunctionType):
+                return ["method", self.of(method), self.of(getattr(value, "__self__", None))]
+            case ModuleType():
+                return ["module", value.__name__]
+            case type():
+                return self._class(value)
+            case _:
+                return self._object(value)
+
+    def _collection(self, value: Any) -> list[str]:
+        if isinstance(value, dict):
+            return [text for name, each in value.items() for text in (self.of(name), self.of(each))]
+        digests = self._all(value)
+        return sorted(digests) if isinstance(value, (set, frozenset)) else digests
+
+    def _object(self, value: Any) -> Iterable[str]:
+        if _is_installed(_file_of(type(value))):
+            return ["object", type(value).__qualname__, _ADDRESS.sub("", repr(value))]
+        slots = [
+            (name, getattr(value, name, None))
+            for owner in type(value).__mro__
+            for name, each in vars(owner).items()
+            if isinstance(each, MemberDescriptorType)
+        ]
+        state = {**getattr(value, "__dict__", {}), **dict(slots)}
+        return ["object", self.of(type(value)), self.of(state)]
+
+    def _class(self, value: type) -> Iterable[str]:
+        if _is_installed(_file_of(value)):
+            return ["class", value.__module__, value.__qualname__]
+        found = ["class", value.__qualname__, *self._all(base for base in value.__bases__ if base is not object)]
+        for name, each in sorted(vars(value).items()):
+            match each:
+                case FunctionType() | list() | tuple() | dict() | set() | frozenset() if not _is_dunder_value(
+                    name, each
+                ):
+                    found += [name, self.of(each)]
+                case classmethod() | staticmethod():
+                    found += [name, self.of(each.__func__)]
+                case property():
+                    found += [name, *self._all((each.fget, each.fset, each.fdel))]
+                case _ if isinstance(each, _PLAIN) and not name.startswith("__"):
+                    found += [name, self.of(each)]
+        return found
+
+    def _function(self, function: FunctionType) -> Iterable[str]:
+        code = function.__code__
+        if _is_installed(code.co_filename):
+            return ["function", function.__module__ or "", function.__qualname__]
+        used = [(name, function.__globals__[name]) for name in _names(code) if name in function.__globals__]
+        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+        return [
+            "function",
+            *self._code(code, function.__doc__),
+            *self._all((function.__defaults__, function.__kwdefaults__)),
+            *(text for name, each in used for text in (name, self.of(each))),
+            *self._all(cells),
+        ]
+
+    def _code(self, code: CodeType, doc: str | None = None) -> Iterable[str]:
+        self.codes.add(code)
+        constants = code.co_consts
+        if constants and constants[0] == doc:  # None for a function without one
+            constants = constants[1:]
+        return ["code", code.co_code.hex(), *self._all(constants), repr(code.co_names), str(code.co_argcount)]
 
 
-def _described(value: Any, seen: _Described, depth: int) -> Any:
-    if isinstance(value, _PLAIN):
-        return (type(value).__name__, repr(value))
-    if depth > _DEEPEST or id(value) in seen:
-        return type(value).__name__
-    seen.add(id(value))
-    try:
-        return _parts(value, seen, depth + 1)
-    finally:
-        # Equal functions have equal descriptions, even if they are different objects.
-        seen.discard(id(value))
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _parts(value: Any, seen: _Described, depth: int) -> Any:
-    if isinstance(value, functools.partial):
-        return ("partial", *(_described(each, seen, depth) for each in (value.func, value.args, value.keywords)))
-    wrapped = getattr(value, "__wrapped__", None)
-    if isinstance(value, FunctionType):
-        return _function(value, seen, depth)
-    if isinstance(wrapped, FunctionType):
-        return _function(wrapped, seen, depth)
-    if isinstance(value, CodeType):
-        return _code(value, seen, depth)
-    if isinstance(value, (list, tuple, set, frozenset, dict)):
-        return _collection(value, seen, depth)
-    method = getattr(value, "__func__", None)
-    if isinstance(method, FunctionType):
-        return ("method", _described(method, seen, depth), _described(value.__self__, seen, depth))
-    return _object(value, seen, depth)
+def _is_dunder_value(name: str, value: Any) -> bool:
+    """Return whether a member of a class is bookkeeping of Python or of `dataclasses`."""
+    return name.startswith("__") and not isinstance(value, FunctionType)
 
 
-def _object(value: Any, seen: _Described, depth: int) -> Any:
-    if isinstance(value, ModuleType):
-        return ("module", value.__name__)
-    if isinstance(value, type):
-        return _class(value, seen, depth)
-    state = getattr(value, "__dict__", None)
-    return (type(value).__qualname__, _class(type(value), seen, depth), _described(state, seen, depth))
+def _file_of(class_: type) -> str:
+    """Return the file that defines a class; empty for the script that runs, and where it isn't known."""
+    if class_.__module__ == "builtins":
+        return "<builtin>"
+    module = sys.modules.get(class_.__module__)
+    if module is None or class_.__module__ == "__main__":
+        return ""
+    # A module of an interpreter's own has none.
+    return getattr(module, "__file__", None) or "<builtin>"
 
 
-def _collection(value: Any, seen: _Described, depth: int) -> Any:
-    if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *(_described(each, seen, depth) for each in value))
-    if isinstance(value, (set, frozenset)):
-        return (type(value).__name__, *sorted(repr(_described(each, seen, depth)) for each in value))
-    return ("dict", *((repr(name), _described(each, seen, depth)) for name, each in value.items()))
-
-
-def _class(value: type, seen: _Described, depth: int) -> Any:
-    module = getattr(value, "__module__", "")
-    own = [(name, each) for name, each in sorted(vars(value).items()) if isinstance(each, FunctionType)]
-    # A library's class is identified by its name; a class of the script by its methods.
-    installed = "site-packages" in str(getattr(own[0][1].__code__, "co_filename", "")) if own else True
-    if installed:
-        return (module, value.__qualname__)
-    return (value.__qualname__, *((name, _described(each, seen, depth)) for name, each in own))
-
-
-def _function(function: FunctionType, seen: _Described, depth: int) -> Any:
-    code = function.__code__
-    used = [(name, function.__globals__[name]) for name in _names(code) if name in function.__globals__]
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
-    return (
-        _code(code, seen, depth, function.__doc__),
-        _described(function.__defaults__, seen, depth),
-        _described(function.__kwdefaults__, seen, depth),
-        tuple((name, _described(each, seen, depth)) for name, each in used),
-        tuple(_described(each, seen, depth) for each in cells),
-    )
-
-
-def _code(code: CodeType, seen: _Described, depth: int, doc: str | None = None) -> Any:
-    seen.codes.add(code)
-    constants = code.co_consts
-    if doc is not None and constants and constants[0] == doc:
-        constants = constants[1:]
-    return (code.co_code, tuple(_described(each, seen, depth) for each in constants), code.co_names, code.co_argcount)
+def _is_installed(file: str) -> bool:
+    return file.startswith(("<frozen", "<builtin", *_LIBRARIES)) or "site-packages" in file or "dist-packages" in file
 
 
 def _names(code: CodeType) -> list[str]:

@@ -27,11 +27,12 @@ _LOOPBACK: Final = ("127.", "::1", "localhost", "::ffff:127.")
 _CHANGES: Final = frozenset(
     {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "shutil.rmtree"}
 )
+_NO_DESTINATIONS: Final = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/fd/", "/dev/stdout", "/dev/stderr")
 _REMOVALS: Final = frozenset({"os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"})
 
 
 class NotAllowedError(PermissionError):
-    """Action of the script that a dry run forbids."""
+    """An action of the script that a dry run forbids."""
 
 
 def isolate(scratch: Path, removals: list[str]) -> bool:
@@ -39,15 +40,15 @@ def isolate(scratch: Path, removals: list[str]) -> bool:
 
     Args:
         scratch: the only folder that may be written.
-        removals: list of the refused removals, to which each is added: the script may catch the error and go on.
+        removals: list to which each refused removal is added: the script may catch the error and continue.
 
     Returns:
         True if the network is gone for the JVM too.
     """
     alone = _without_network()
-    # Python writes its compiled files; and /dev/null is no destination.
+    # Otherwise Python writes its compiled files.
     sys.dont_write_bytecode = True
-    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, "/dev/", "/proc/self/")
+    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, *_NO_DESTINATIONS, "/proc/self/")
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
@@ -91,7 +92,7 @@ def _require_loopback(address: Any) -> None:
 def _without_network() -> bool:
     """Enter a network namespace with all child processes; False if the system doesn't allow it.
 
-    A child process tries first: some systems allow a namespace but not its loopback, without which no JVM can be
+    A child process tries first. Some systems allow a namespace but not its loopback. Without a loopback no JVM can be
     reached, and this can't be undone.
     """
     if not sys.platform.startswith("linux"):

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 _MOST: Final = 20_000
 _NOT_OURS: Final = frozenset({"site-packages", "dist-packages", "headwater_producers"})
-# Methods of Python's collections that change their object.
+# Methods with which Python's collections change themselves.
 _CHANGES: Final = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 )
@@ -52,11 +52,11 @@ class LineTracer:
     def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
         """List the lines that haven't run, of all files that have begun to run.
 
-        Each has `file`, `line`, `text` without comments and spacing, `begun` (its function was called), and `handler`
-        (it handles or raises an exception).
+        Each line has `file`, `line`, `text` (without comments and spacing), `begun` (whether its function was called),
+        and `handler` (whether it handles or raises an exception).
 
         Args:
-            compared: code that is left out.
+            compared: code to leave out.
         """
         found: list[dict[str, Any]] = []
         for code in sorted(self._codes, key=lambda each: each.co_filename):
@@ -72,10 +72,10 @@ class LineTracer:
         return known
 
     def statements(self) -> list[dict[str, Any]]:
-        """List all statements of the files that have begun to run; of a compound statement, its head.
+        """List all statements of the files that have begun to run; for a compound statement, its head.
 
-        Each has its normalized `text`, the names whose values it sets or decides (`sets`), and the names that these
-        values depend on (`uses`).
+        Each statement has its normalized `text`, the names whose values it sets or decides (`sets`), and the names on
+        which these values depend (`uses`).
         """
         files = sorted({code.co_filename for code in self._codes if code.co_name == "<module>"})
         return [each for file in files for each in _statements(file)][:_MOST]

@@ -69,7 +69,7 @@ class Looks:
         self._sources = sources
         self._empty = empty
         self._reported: set[str] = set()
-        # PySpark's `first` calls `head`, and that calls `take`.
+        # PySpark's `first` calls `head`, and `head` calls `take`.
         self._within = threading.local()
 
     def begin(self, empty: Collection[str] | None) -> None:
@@ -123,7 +123,7 @@ class Looks:
                 return made_up(frame.schema) if real is None else _filled(real, frame.schema)
 
     def _of_rdd(self, name: str, caller: FrameType, _: Any, real: Any) -> Any:
-        """Answer an RDD's call as if the RDD had rows. No row is made up, since its type is unknown."""
+        """Answer an RDD's call as if the RDD had rows. No row is made up, since the type of the rows is unknown."""
         if not self._makes_up(name, caller):
             return real
         return {"isEmpty": False, "count": real or 1}.get(name, real)
@@ -141,14 +141,14 @@ class Looks:
 
 
 def made_up(schema: StructType) -> Any:
-    """Make up a row of that schema, without a null."""
+    """Make up a row of this schema, without nulls."""
     from pyspark.sql.types import _create_row
 
     return _create_row(schema.names, [_value(field.dataType) for field in schema.fields])
 
 
 def _filled(row: Any, schema: StructType) -> Any:
-    """Fill a row that exists without data, as an aggregate's: its nulls and zeros come from no rows."""
+    """Fill a row that exists even without data, such as an aggregate's: its nulls and zeros come from no rows."""
     from pyspark.sql.types import _create_row
 
     values = [value or _value(field.dataType) for value, field in zip(row, schema.fields, strict=True)]
@@ -177,7 +177,7 @@ def _has_data(frame: DataFrame) -> bool:
 
 
 def _is_discarded(caller: FrameType) -> bool:
-    """Return True if the script discards the answer, as after `cache()`."""
+    """Return True if the script discards the answer, for example after `cache()`."""
     following = (each for each in dis.get_instructions(caller.f_code) if each.offset > caller.f_lasti)
     after = next(following, None)
     return after is not None and after.opname == "POP_TOP"

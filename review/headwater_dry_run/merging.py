@@ -1,4 +1,4 @@
-"""Builders of MERGE, such as `DataFrame.mergeInto`: each becomes the SQL statement, and is described as that."""
+"""Builders of MERGE, such as `DataFrame.mergeInto`: each becomes the SQL statement, and is described like that."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ class Actions:
     """Actions of a MERGE that is being built.
 
     Args:
-        merging: makes the statement.
+        merging: builder of the statement.
         target: target of the MERGE.
-        table: the JVM's plan of the target.
-        source: the plan of the rows.
-        on: the condition.
+        table: plan of the target, in the JVM.
+        source: plan of the source rows, in the JVM.
+        on: condition of the MERGE.
 
     Attributes:
-        matched, not_matched, not_matched_by_source: actions in order, the JVM's.
+        matched, not_matched, not_matched_by_source: actions of each kind in order, in the JVM.
     """
 
     def __init__(self, merging: Merging, target: ScriptSource, table: Any, source: Any, on: Any) -> None:
@@ -110,7 +110,7 @@ class Actions:
         actions.append(self._merging.made(name, given, *more))
 
     def withSchemaEvolution(self) -> Any:
-        """Let new columns of the source into the table."""
+        """Allow new columns of the source in the table."""
         self._evolves = True
         return self
 
@@ -122,7 +122,7 @@ class Actions:
         try:
             statement = statics(self._merging.sources.session, f"{_LOGICAL}.MergeIntoTable")(*arguments, self._evolves)
         except Py4JError:
-            # Until 4.0 there is no such flag.
+            # Before Spark 4.0 there is no such flag.
             statement = self._merging.made("MergeIntoTable", *arguments)
         self._merging.report(statement, self._target, evolves=self._evolves)
 

@@ -53,7 +53,7 @@ def _is_neutral(name: str) -> bool:
 
 
 def _shown(name: str, value: str) -> str:
-    # A digest keeps long values with a common beginning distinct. The value is cut after its secrets are replaced.
+    # Its digest keeps a long value distinct from others with the same beginning. Secrets are replaced before the cut.
     text = without_secrets(f"{name}={value}")
     most = len(name) + 1 + _MOST
     return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"

@@ -1,8 +1,9 @@
 """Output frame described for a review: schema, lineage, and signatures of rows and columns.
 
 The signature of the rows is the signature of the plan without columns. The signature of a column is the signature of
-the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all. A
-value (`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
+the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all
+signatures. A value (`values`) doesn't include the rows: with another filter, it differs only if its expression differs;
+this is compared for each member.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_COLUMNS: Final = 100
-"""Maximum number of columns with a plan for each; with more columns, all share one plan."""
+"""Maximum number of columns with their own plan; with more columns, all share one plan."""
 _SHAPES: Final = {
     "Distinct": "DISTINCT",
     "Deduplicate": "DISTINCT",
@@ -109,7 +110,7 @@ class Frames:
         """Return the signature of one column, or of the rows.
 
         Raises:
-            UnreadableError: it has no signature.
+            UnreadableError: the frame has no signature.
         """
         frame = unsorted(self._sources.session, frame)
         return self._signature(frame.select() if column is None else frame.select(_in_sql(column)))
@@ -118,7 +119,7 @@ class Frames:
         """Return signatures and values of all columns, from one plan; see `column_signatures` and `values_of`.
 
         Raises:
-            UnreadableError: it has no signature.
+            UnreadableError: the frame has no signature.
         """
         plan = self._optimized(frame)
         return column_signatures(*plan), values_of(*plan, self._sources.values)
@@ -129,7 +130,7 @@ class Frames:
     def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
         """Return the plan's JSON, its text, and the parts that the JSON lacks."""
         analyzed = frame._jdf.queryExecution().analyzed()
-        # Not the query's own plan: Spark refuses that for a stream, and reads through cached frames.
+        # The query's own plan doesn't work: Spark refuses it for a stream, and reads through cached frames.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
         text = str(plan.toJSON())
         functions = self._called(plan) if ".PythonUD" in text else {}
@@ -140,7 +141,7 @@ class Frames:
         return json.loads(text), printed, leaves
 
     def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
-        """Return the names of the leaves' sources, and by name the origin: the source without its read options."""
+        """Return the names of the leaves' sources, and the origin by name: the source without its read options."""
         found: dict[tuple[str, int], str] = {}
         origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):

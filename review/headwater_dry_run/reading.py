@@ -44,12 +44,12 @@ def _session_name(sources: Sources, name: str) -> str:
 
 
 def _remember(reader: Any) -> None:
-    """Keep format, schema and options, which PySpark hands to the JVM."""
+    """Record format, schema and options, which PySpark passes to the JVM."""
     set_schema, set_option, set_options = reader.schema, reader.option, reader.options
 
     def with_format(self: Any, source: str) -> Any:
         _state(self)["format"] = source.lower()
-        # The JVM needn't have it: reads are served.
+        # The JVM doesn't need it: reads are served.
         return self
 
     def with_schema(self: Any, schema: Any) -> Any:

@@ -1,8 +1,8 @@
 """MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
 
-Such a statement has no rows of its own. Its signatures are those of two queries: the rows that a branch takes from both
-tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the source
-change the signature of the rows; another value changes only its column's signature.
+Such a statement has no rows of its own. Its signatures are the signatures of two queries: the rows that a branch takes
+from both tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the
+source change the signature of the rows. Another value changes only its column's signature.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Value:
 
     Attributes:
         column: name of the table's column.
-        label: the column, or the field in it, as the statement names it.
+        label: the column, or the field in it, as spelled in the statement.
         expression: the JVM's expression.
     """
 
@@ -55,10 +55,10 @@ class _Branch:
     """Branch: one WHEN of a MERGE, or the whole of an UPDATE or DELETE.
 
     Attributes:
-        when: such as `WHEN MATCHED`.
+        when: head of the branch, such as `WHEN MATCHED`.
         action: `UPDATE`, `INSERT` or `DELETE`.
         condition: condition in the JVM; None: all rows.
-        written: the condition in the statement's words.
+        written: the condition as written in the statement.
         values: assignments of the branch.
     """
 
@@ -98,7 +98,7 @@ class RowChanges:
             evolves: True if new columns are added to the table, for Spark before 4.0, whose statements don't show this.
 
         Raises:
-            AnalysisException: Spark wouldn't run it.
+            AnalysisException: Spark would refuse the statement.
         """
         analyzer = self._session._jsparkSession.sessionState().analyzer()
         analyzed = analyzer.execute(statement)
@@ -117,7 +117,7 @@ class RowChanges:
         self._writes.report_found(found, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """Return the rows that branches choose from, and the branches in order."""
+        """Return the rows among which branches choose, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -149,7 +149,7 @@ class RowChanges:
         return self._frame(join)
 
     def _schema(self, table: Any, branches: Iterable[_Branch]) -> Any:
-        """Return the table's columns, with those that schema evolution adds."""
+        """Return the table's columns, including columns that schema evolution adds."""
         schema = self._frame(table).schema
         known = {name.lower() for name in schema.fieldNames()}
         for branch in branches:
@@ -164,7 +164,7 @@ class RowChanges:
         return by_setting or bool(if_there(merge, "withSchemaEvolution"))
 
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
-        """Describe the branches of a statement as `Frames.described` does a frame."""
+        """Describe the branches of a statement, like `Frames.described` describes a frame."""
         taken, expressions = [], defaultdict[str, dict[str, str]](dict)
         signed = _Signed()
         read = defaultdict[str, list[dict[str, Any]]](list)
@@ -220,7 +220,7 @@ class RowChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Signed:
-    """Signatures of the branches' values, in order: by column, of all columns together, and by path."""
+    """Signatures of the branches' values, in order: by column; by column, for all columns together; and by path."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -229,7 +229,7 @@ class _Signed:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """Condition, analyzed and as text of the statement; None without a condition."""
+    """A condition, analyzed and as text of the statement; None without a condition."""
 
     analyzed: Any | None
     parsed: Any | None

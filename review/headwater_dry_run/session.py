@@ -17,7 +17,7 @@ _SETTINGS: Final = {
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.optimizer.inSetConversionThreshold": "100000",
 }
-# Settings that a script may change: none of them gives access to other systems.
+# Settings that a script may change: none of these settings gives access to other systems.
 _KEPT: Final = "spark.sql."
 _NOT_KEPT: Final = (
     "spark.sql.catalog",
@@ -52,7 +52,7 @@ def make_session(scratch: Path) -> SparkSession:
 
 
 def keep_session(session: SparkSession) -> None:
-    """Always give the script this session, and keep the script from ending it."""
+    """Always give the script this session, and prevent the script from ending the session."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

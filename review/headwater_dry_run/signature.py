@@ -1,9 +1,9 @@
 """Signature of an optimized plan's JSON: a text that is equal exactly for equal plans, even if written differently.
 
-Spark's optimizer has folded constants, pushed filters down and removed unused parts. Here expression ids and names
-within the plan are dropped, operands of commutative operators are sorted, and the division of rows among files is
-ignored. If Spark's JSON lacks a part that may matter, the plan's text is added: signatures of equal plans may then
-differ, but different plans never have equal signatures.
+Spark's optimizer has folded constants, pushed filters down and removed unused parts. This module drops expression ids
+and names within the plan, sorts operands of commutative operators, and ignores the division of rows among files. If
+Spark's JSON lacks a part that may matter, the plan's text is added. Then signatures of equal plans may differ, but
+different plans never have equal signatures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SKIPPED: Final = frozenset(
         "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
     }
 )  # fmt: skip
-# Missing from Spark's JSON and read elsewhere: `try_` in the plan's text, types in the expression, the settings.
+# Missing from Spark's JSON and read elsewhere: `try_` from the plan's text, types from the expression, the settings.
 _READ_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
@@ -36,7 +36,7 @@ _COMMUTATIVE: Final = frozenset(
 )
 _TURNED: Final = {"GreaterThan": "LessThan", "GreaterThanOrEqual": "LessThanOrEqual"}
 _PLANS: Final = (".plans.logical.", ".execution.datasources.", ".execution.streaming.", f".{FRAME}", ".python.")
-# Expression ids, addresses of objects, and ids of operators: they differ in each run.
+# Expression ids, addresses of objects, and ids of operators, which differ in each run.
 CHANGING: Final = re.compile(r"#\d+L?|@[0-9a-f]{4,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOW: Final = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTimestampLike"})
 
@@ -47,9 +47,9 @@ class Unwritten:
 
     Attributes:
         names: source of a leaf, by class and number of its first attribute.
-        functions: digest of a Python function, by the number of its call's result.
+        functions: digest of a Python function, by the number of the result of its call.
         columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
-        origins: source of a leaf without read options and without the choice of rows, by the leaf's name.
+        origins: source of a leaf, without read options and without its selection of rows, by the leaf's name.
         now: time at which the plan was optimized, in seconds; None if the plan has no current time.
     """
 
@@ -61,12 +61,12 @@ class Unwritten:
 
 
 class UnreadableError(Exception):
-    """Part of a plan without a reproducible text."""
+    """A part of a plan has no reproducible text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """Operator: text, numbers of its columns in order, text that decides only its rows (empty: `text`)."""
+    """An operator: text; numbers of its columns, in order; text that decides only its rows (empty: `text`)."""
 
     text: str
     output: tuple[int, ...] = ()
@@ -99,8 +99,8 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     """Return a digest of each column of the plan, in order.
 
-    A changed column may change the digests of other, equal columns, but a changed column never keeps its digest. One
-    plan serves all columns, while `signature` needs a plan for each.
+    A changed column may change the digests of other, unchanged columns, but a changed column never keeps its digest.
+    One plan serves all columns, while `signature` needs a plan for each column.
 
     Args:
         nodes: the optimized plan's JSON.
@@ -108,7 +108,7 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
         leaves: parts of the plan that the JSON lacks.
 
     Raises:
-        UnreadableError: as `signature`.
+        UnreadableError: see `signature`.
     """
     reader = Signer(leaves, by_column=True)
     found = reader.plan(nodes)
@@ -127,7 +127,7 @@ class Signer:
 
     Args:
         leaves: parts of the plan that the JSON lacks.
-        by_column: True to sign a column by the rows below it, and not by all columns there.
+        by_column: True to sign a column by only the rows below it, without the other columns there.
     """
 
     def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:
@@ -144,7 +144,7 @@ class Signer:
         }
 
     def plan(self, nodes: Nodes) -> _Operator:
-        """Return the operator at the top, with all below it."""
+        """Return the topmost operator, with all operators below it."""
         return fold(nodes, self._operator)
 
     def _operator(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
@@ -191,7 +191,7 @@ class Signer:
 
     def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
-        # By name: a column added to a source before it changes nothing.
+        # By name, so that a column added before it in the source changes nothing.
         known = self._leaves.columns.get(name, {}).get(column, column)
         self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 

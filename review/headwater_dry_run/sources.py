@@ -37,7 +37,7 @@ _FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv"
 
 
 class MissingSchemaError(Exception):
-    """Source without a declared schema."""
+    """A source has no declared schema."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"the schema of the {kind} {name} isn't known")
@@ -49,9 +49,9 @@ class ScriptSource:
     """Source that a script reads, or target that it writes.
 
     Attributes:
-        kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
+        kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch gets).
         name: name of the dataset, without the scratch folder.
-        options: read options that change the rows; two sources with different options are equal.
+        options: read options that change the rows; sources that differ only in options are equal.
     """
 
     kind: str
@@ -72,12 +72,12 @@ class Sources:
 
     Attributes:
         identities: signatures of sources that aren't datasets, such as a stream's rows.
-        streams: signatures of a stream's columns, by the stream's name and the column's.
-        values: values of a stream's columns, by the stream's name and the column's.
-        read: source fields of a stream's columns, by the stream's name and the column's path.
-        last_write: name of the script's last output; empty without any.
-        compared: code of the script that Spark would call for rows; it isn't run, but compared as code.
-        missing: error for each source with unknown schema; the script may have caught it.
+        streams: signatures of a stream's columns, by name of the stream and of the column.
+        values: values of a stream's columns, by name of the stream and of the column.
+        read: source fields of a stream's columns, by name of the stream and path of the column.
+        last_write: name of the script's last output; empty if there is none.
+        compared: code of the script that Spark would call for rows; it doesn't run, but is compared as code.
+        missing: error for each source without a known schema; the script may have caught the error.
     """
 
     def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
@@ -109,7 +109,7 @@ class Sources:
         self._made.clear()
 
     def wrote(self, source: ScriptSource, schema: StructType) -> None:
-        """Record an output of the script, which may read it again."""
+        """Record an output of the script; the script may read it again."""
         self._written[source] = schema
 
     def was_written(self, source: ScriptSource) -> bool:
@@ -173,7 +173,7 @@ class Sources:
         """Create a table for this name if missing; return its name in Spark.
 
         Raises:
-            MissingSchemaError: nobody declares its schema.
+            MissingSchemaError: the table has no declared schema.
         """
         parts = [part.strip("`") for part in _parts(name)]
         source, called = self.named(parts), self._called(parts)
@@ -201,12 +201,12 @@ class Sources:
         return _quoted(called)
 
     def use(self, parts: Sequence[str]) -> None:
-        """Make this the database of names without a database."""
+        """Use this database for names without a database."""
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
     def named(self, parts: Sequence[str]) -> ScriptSource:
-        """Return the source that a table's name means: a path, where the name is a format and a path."""
+        """Return the source of a table's name; a name that consists of a format and a path means the path."""
         known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
         if known is not None:
             return known
@@ -225,14 +225,14 @@ class Sources:
         return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
 
     def called(self, name: str) -> ScriptSource:
-        """Return the source that a table's name in the script means; see `named`."""
+        """Return the source of a table's name in the script; see `named`."""
         return self.named([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: ScriptSource) -> list[str]:
-        """List the names of a table's columns, without counting that as a read.
+        """List the names of a table's columns. This doesn't count as a read.
 
         Raises:
-            MissingSchemaError: nobody declares its schema.
+            MissingSchemaError: the table has no declared schema.
         """
         called = self._called([part.strip("`") for part in _parts(source.name)])
         if source.kind == "table" and self._exists(called):

@@ -1,4 +1,4 @@
-"""SQL statements in a dry run: a query reads served sources; a write is described and reported, and not run."""
+"""SQL statements in a dry run: a query reads served sources; a write is described and reported instead of run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _WITHOUT_QUERY: Final = frozenset(
         "UnsetTableProperties",
     }
 )
-"""Statements whose effect depends on their text alone."""
+"""Statements whose effect depends only on their text."""
 
 _DO: Final = tuple(
     f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
@@ -82,10 +82,10 @@ _LOOKS: Final = ("Show", "Describe", "Explain", "List")
 _TRANSFORMS: Final = re.compile(
     r"(?i)\bPARTITIONED\s+BY\s*\((?=[^;]*?\b(?:years?|months?|days?|hours?|bucket|truncate)\s*\()(?:[^()]|\([^()]*\))*\)"
 )
-"""Partitioning that tables of the dry run's catalog don't support. It is read from the plan."""
+"""Partitioning that tables of the dry run's catalog don't support. It is read from the plan instead."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
 """Statements whose WITH can be moved into their query."""
-# Statements of Delta's and Iceberg's parsers, which a dry run doesn't have: none of them changes a table's rows.
+# Statements of Delta's and Iceberg's parsers, which a dry run lacks: none of these statements changes a table's rows.
 _OF_EXTENSIONS: Final = re.compile(r"(?is)\s*(OPTIMIZE|VACUUM|CALL|REORG|FSCK)\b.*")
 _NOTHING: Final = ("Map()", "None", "optionlist()")
 
@@ -117,7 +117,7 @@ class _Statement:
 
     Args:
         text: text in the script.
-        has_values: True if values come with it for its parameters.
+        has_values: True if it has parameters with values.
     """
 
     def __init__(self, sources: Sources, writes: Writes, text: str, *, has_values: bool = False) -> None:
@@ -316,7 +316,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)
-    # It has no rows, but columns and partitioning to compare.
+    # The table has no rows, but columns and partitioning to compare.
     format_, more = _kept(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),

@@ -1,7 +1,7 @@
 """Values of an optimized plan's JSON: the expression of each column and of each member, independent of the rows.
 
-A column's signature (`signature`) covers its rows, too: a changed filter changes it for all columns. A value's text has
-no rows in it: a changed filter doesn't change it, and a dropped hash does.
+A column's signature (`signature`) covers its rows, too: a changed filter changes the signatures of all columns. A
+value's text doesn't cover rows: a changed filter doesn't change it, but a dropped hash does.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
@@ -37,7 +37,7 @@ _DECODES: Final = {
     "ProtobufDataToCatalyst": "from_protobuf",
 }
 _PRINTED: Final = _ENCODES | _DECODES
-# Expressions with the members of their first child.
+# Expressions that keep the members of their first child.
 _SAME: Final = frozenset(
     {"Alias", "Cast", "KnownNotNull", "KnownNullable", "AggregateExpression", "LambdaFunction", *_ENCODES}
 )
@@ -57,7 +57,7 @@ class Value:
         text: the whole expression, over columns of the sources.
         members: parts of a composite value: fields of a struct by name, `[]` elements of an array, values of a map by
             key, or `{}`; of JSON, Avro and the like the parts of the encoded value.
-        frame: the text without the members, of a composite value.
+        frame: for a composite value, the text without the members.
     """
 
     text: str
@@ -83,7 +83,7 @@ def values_of(
         streams: columns of a leaf that replaces a stream, by the leaf's name.
 
     Raises:
-        UnreadableError: as `signature`.
+        UnreadableError: see `signature`.
     """
     reader = _ValueSigner(leaves, text, streams or {})
     return [reader.value(number) for number in reader.plan(nodes).output]
@@ -138,7 +138,7 @@ class _ValueSigner(Signer):
         if "evalMode" in node.fields and self._tried:
             more = f"{more} {self._tried}"
         if node.name == "NamedLambdaVariable":
-            # Spark numbers the variables of a session.
+            # Spark numbers the variables of each session, so the numbers are removed.
             return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
         if node.name == "AttributeReference" and not children:
             number = expression_id(node.fields)
@@ -154,7 +154,7 @@ class _ValueSigner(Signer):
         return digest(" ".join(sorted(set(calls))))
 
     def _left_out(self, node: PlanNode) -> str:
-        """Return a digest of an expression's parts that the plan's JSON leaves out, from the printed plan."""
+        """Return a digest of an expression's parts that the plan's JSON lacks, from the printed plan."""
         name = _PRINTED.get(node.name)
         if name is None:
             return f" {digest(self._printed)}"
@@ -182,7 +182,7 @@ def _wrapped(child: Value, head: str, text: str) -> Value:
 
 
 def _evaluated(node: PlanNode, children: Sequence[Value], text: str) -> Value:
-    """Read `to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
+    """Read `to_json`, `from_json` and the like, which the optimizer of some versions leaves without their schema."""
     evaluator = children[0].text.lstrip("'")
     if len(children) != 2 or not _EVALUATED.match(evaluator):
         return Value(text)
@@ -236,7 +236,7 @@ def _literal(value: Value) -> str | None:
 
 
 def _chosen(node: PlanNode, children: Sequence[Value], text: str) -> Value:
-    """Choose one of several values by conditions; the result has their members, if all values with members agree."""
+    """Choose one of several values by conditions; the result has their members if all values with members agree."""
     made = [child for child in children if child.members]
     if not made or len({tuple(child.members) for child in made}) > 1:
         return Value(text)
@@ -259,7 +259,7 @@ _MAKES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Value]]] = {
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
     """Merge several values into one, with their common members."""
-    # Equal branches, as of a table and some of its rows once more, are no other value.
+    # Equal branches, for example a table and some of its rows again, are no other value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
     names = [tuple(value.members) for value in values]

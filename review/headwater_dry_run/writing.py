@@ -1,4 +1,4 @@
-"""Writers of PySpark in a dry run: the output is described and reported instead of written.
+"""PySpark's writers in a dry run: outputs are described and reported instead of written.
 
 Parameters have PySpark's names.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _OVERWRITTEN: Final = ("replacewhere", "partitionoverwritemode")
-"""Options that select the rows a writer overwrites."""
+"""Options that select the rows that a writer overwrites."""
 _STATE: Final = "_headwater_writing"
 _DYNAMIC: Final = "of the partitions that it has rows for"
 _NO_SINK: Final = ("noop", "console", "memory")
@@ -40,7 +40,7 @@ class Writes:
     """Reporter of the script's outputs.
 
     Args:
-        frames: describes a frame.
+        frames: describer of frames.
     """
 
     def __init__(self, sources: Sources, frames: Frames) -> None:
@@ -81,7 +81,7 @@ class Writes:
         partitioned_by: Sequence[str] = (),
         streaming: bool = False,
     ) -> None:
-        """Report an output whose rows are described already."""
+        """Report an output whose rows have been described already."""
         found |= {
             "schema": json.loads(schema.json()),
             "kind": target.kind,
@@ -91,7 +91,7 @@ class Writes:
             "options": dict(options or {}),
             "expressions": {path: without_secrets(text) for path, text in found["expressions"].items()},
             "influences": [without_secrets(text) for text in found["influences"]],
-            # `identity(day)` is SQL's word for `day`.
+            # SQL writes `identity(day)` for `day`.
             "partitioned_by": [_IDENTITY.sub(r"\1", each) for each in partitioned_by],
             "streaming": streaming,
         }
@@ -107,7 +107,7 @@ class Writes:
         self.sources.channel.report("ddl", {"text": f"{shown}{after}"})
 
     def overwriting(self, which: str | None = None) -> str:
-        """Return the mode of an overwrite: only the partitions that get rows, or all.
+        """Return the mode of an overwrite: only the partitions that get rows, or all partitions.
 
         Args:
             which: `dynamic` or `static`; None: the session's setting.
@@ -305,7 +305,7 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         mode = state["mode"] if overwrite is None else "overwrite" if overwrite else "append"
         _update(state, None, mode or "append", None, {})
         target = writes.sources.called(tableName)
-        # By position: the columns have the table's names.
+        # Columns are matched by position and get the table's names.
         frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
         writes.report(frame, target, **_how(state, writes, is_parted=True) | {"format_": None})
 
@@ -430,10 +430,10 @@ class EndedQuery:
 
 
 def matching(table: str, columns: Sequence[str], count: int) -> Sequence[str]:
-    """Return the columns of a table for rows with this number of values.
+    """Return a table's columns, after checking that its rows have as many values.
 
     Raises:
-        ValueError: they are more or fewer.
+        ValueError: the table has more or fewer columns.
     """
     if len(columns) != count:
         raise ValueError(f"{table} has {len(columns):,} columns, and the rows that are written to it have {count:,}")
@@ -457,7 +457,7 @@ def _callback(writes: Writes, name: str) -> Any:
 
 
 def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any) -> None:
-    """Report rows that go to the script's own code, which is compared by its digest."""
+    """Report rows that go to the script's own code. The code is compared by its digest."""
     code = getattr(function, "__func__", function)
     called = getattr(function, "__name__", type(function).__name__)
     writes.sources.compared |= code_of(code)

@@ -5,7 +5,7 @@ reading        files of any supported format ⇒ a schema
 stored         the schema that the graph has
 compare        two schemas ⇒ every difference
 starts         graph nodes where differences begin
-schema_review  question, answer and the review: differences with everything downstream of them in the graph
+schema_review  question, answer, and the review: differences with everything downstream in the graph
 by_kind        a review without the graph: severity of a difference by its kind
 wording        sentences of an answer
 """

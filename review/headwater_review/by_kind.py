@@ -1,4 +1,4 @@
-"""Severity of differences by their kind, for reviews that don't ask the graph who reads the column or dataset."""
+"""Severity of differences by their kind, for reviews that don't know the column's or dataset's readers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COSMETIC = (DifferenceKind.ADDED, DifferenceKind.DESCRIPTION)
 
 
 def severity_of(difference: SchemaDifference) -> Severity:
-    """Severity for a reader of the column or dataset that differs."""
+    """Severity for a reader of the differing column or dataset."""
     kind = difference.kind
     if difference.exposed is not None:
         return privacy_of(difference.exposed)[0]
@@ -83,7 +83,7 @@ def review_by_kind(
         sources: origin of the old and the new schema.
         columns: number of columns in the new schema.
         notes: sentences on the basis of the verdict.
-        above: prefix in the graph of the paths in two files; None for a job's differences, which need no sentence for
+        above: prefix in the graph of the paths in two files. None for a job's differences, which need no sentence on
             writers.
     """
     reviewed = sorted((_judged(each, above) for each in differences), key=lambda each: each.severity.rank)

@@ -30,10 +30,11 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """Kind of a difference. Up to DESCRIPTION it is in a column.
+    """Kind of a difference.
 
-    From PARTITIONING on it is in the dataset; from ROWS on it is caused by a job's new version. PRIVACY is in a column:
-    a sensitive value was masked, hashed or encrypted, and no longer is, or less.
+    Up to DESCRIPTION, and for PRIVACY, the difference is in a column. From PARTITIONING on, it is in the dataset; from
+    ROWS on, a job's new version causes it. PRIVACY: a sensitive value was masked, hashed or encrypted before, and now
+    isn't, or is less.
     """
 
     ADDED = "ADDED"
@@ -59,7 +60,7 @@ class DifferenceKind(StrEnum):
 class Retyping(StrEnum):
     """Effect of a type change on values of the old type.
 
-    - WIDER: the new type holds every old value.
+    - WIDER: the new type can hold every old value.
     - NARROWER: Spark casts old values; some are lost, refused in ANSI mode, or compare differently.
     - OTHER: Spark can't cast old values.
     """
@@ -74,7 +75,7 @@ class Exposed:
     """A field that a job protects less than before.
 
     Attributes:
-        kind, name: dataset that the job reads the field from, as the script names it.
+        kind, name: dataset from which the job reads the field, as the script names it.
         field: path of the field in that dataset.
         before, after: exposure of the field's values to a reader of the output.
         sensitivity: declared sensitivity of the field; None if not declared, or without a graph.
@@ -94,17 +95,17 @@ class SchemaDifference:
 
     Attributes:
         kind: kind of the difference.
-        column: path of the column in the old schema (for ADDED in the new one); empty: the dataset.
+        column: path of the column in the old schema (for ADDED: in the new schema); empty: the dataset.
         now: path in the new schema, for RENAMED.
         before, after: type, nullability, values, unit, meaning, description or partitioning; None if absent.
         retyping: effect on values, for RETYPED.
         required: for ADDED: whether no row can be written without the column.
-        values_added, values_removed: for ENUM: whether some values are newly allowed, or no longer allowed.
-        similar: for REMOVED: path of an added column of the same type and a similar name. It counts as a rename only if
-            the question states it.
-        overwrites_more: for WRITE_MODE: whether rows are overwritten that stayed before.
-        exposed: the field, for PRIVACY.
-        line: line in the new file, for a column that it lacks in the old file; 0: unknown.
+        values_added, values_removed: for ENUM: whether some values are newly allowed, or are no longer allowed.
+        similar: for REMOVED: path of an added column of the same type with a similar name. It counts as a rename only
+            if the question states the rename.
+        overwrites_more: for WRITE_MODE: whether the write overwrites rows that it kept before.
+        exposed: for PRIVACY: the field.
+        line: line of the column in the new file, or, if the new file lacks the column, in the old file; 0: unknown.
         in_new: whether `line` is in the new file.
     """
 
@@ -127,8 +128,8 @@ class SchemaDifference:
 def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
-    A property that one of the schemas can't state, or doesn't, is no difference. For an added or removed column, nested
-    fields aren't listed.
+    A property counts as equal if one of the schemas can't state it, or doesn't. Nested fields of an added or removed
+    column aren't listed.
 
     Args:
         old: current schema.
@@ -213,7 +214,7 @@ def _topmost(found: Iterable[Steps]) -> list[Steps]:
 
 
 def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps]) -> dict[Steps, Steps]:
-    """Match removed columns with added columns of the same type and parent, by the most similar name."""
+    """Match removed columns with added columns of the same type and parent, by the most similar names."""
     groups: dict[tuple[Steps, str | None], tuple[list[Steps], list[Steps]]] = defaultdict(lambda: ([], []))
     for which, (schema, found) in enumerate(((old, removed), (new, added))):
         for steps in found:
@@ -258,7 +259,7 @@ def _of_column(
     for name, which in ((UNIT, kind.UNIT), (MEANING, kind.MEANING), (DESCRIPTION, kind.DESCRIPTION)):
         before_, after_ = getattr(old, name), getattr(new, name)
         if name in states and before_ != after_:
-            # A unit that is stated for the first time counts as unchanged: the old one is unknown.
+            # A unit that is stated for the first time isn't a change of unit: the old unit is unknown.
             changed = which if before_ and after_ else kind.DESCRIPTION
             yield SchemaDifference(changed, path, before=before_, after=after_, line=line)
 

@@ -69,8 +69,8 @@ class Schema:
     Attributes:
         source: the file, or `the graph`.
         columns: columns by steps, a parent before its children.
-        states: properties that the format can state, of NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION and PARTITIONING:
-            one that it can't state is unknown, and never differs.
+        states: properties that the format can state, among NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION and PARTITIONING.
+            Other properties are unknown, and never differ.
         partitioning: partition columns of the dataset, or transforms of columns.
     """
 
@@ -95,12 +95,12 @@ def schema_of(
 
     Args:
         source: the file, or `the graph`.
-        fields: the columns at the top.
+        fields: top-level columns.
         states: see `Schema`.
         partitioning: see `Schema`.
 
     Raises:
-        ValueError: two columns have one path; its text is the path.
+        ValueError: two columns have the same path; the error's text is the path.
     """
     columns: dict[Steps, SchemaColumn] = {}
     for column in _columns(fields, ()):
@@ -116,7 +116,7 @@ def steps_of(path: str) -> Steps:
 
 
 def step(name: str) -> str:
-    """Quote a name as a step of a path, in backquotes if it would end the step or mean an element."""
+    """Quote a name as a step of a path; in backquotes if it would end the step or mean an element."""
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return f"`{name.replace('`', '``')}`"
     return name

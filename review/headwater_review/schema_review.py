@@ -46,11 +46,12 @@ class Question:
 
     Attributes:
         dataset: name, as `resolve_dataset` understands it.
-        new: schema to be.
+        new: new schema.
         old: current schema; None: the schema in the graph.
         renames: old path to new path of columns that are renamed.
-        at: path of the column that the schemas describe; None: a topic's `value`, or any other whole dataset.
-        differences: differences of a job's two versions, which are reviewed instead of the schemas'; None without a
+        at: path of the column that the schemas describe; None: a topic's `value`, or the whole dataset of any other
+            type.
+        differences: differences of a job's two versions, reviewed instead of differences of the schemas; None without a
             job.
     """
 
@@ -70,7 +71,7 @@ class ReviewedDifference:
         difference: the difference.
         text: difference as a sentence, without a full stop.
         severity: worst severity of the items and `reasons`.
-        reasons: sentences on further reasons of the severity, besides the items.
+        reasons: further reasons for the severity, as sentences, besides the items.
         items: assets that are hit, the worst first; at most 10.
         total: number of assets that are hit.
         totals: number of these assets by severity, the worst first.
@@ -98,18 +99,18 @@ class Review:
     Attributes:
         dataset: dataset whose schema changes.
         old, new: origin of each schema: a file, or `the graph`.
-        severity: verdict: worst severity of all differences; NONE if nothing differs, or nobody is affected.
+        severity: verdict: worst severity of all differences; NONE if the schemas are equal or nobody is affected.
         differences: the worst first, then in the order of `compare`.
         totals: number of differences by severity, the worst first.
         columns: number of columns in the new schema.
         jobs_total: number of jobs that any difference hits.
         datasets_total: number of datasets that any difference hits.
-        consumers: declared consumers to notify: those of columns that differ and of assets that are hit.
+        consumers: declared consumers to notify: of differing columns and of hit assets.
         writers: jobs that write the dataset, and have to follow the change.
         unseen: names of downstream jobs with missing or incomplete column lineage: the verdict may miss their uses of a
             column. At most 20.
         unseen_total: number of these jobs.
-        notes: sentences on the basis and the open points of the verdict.
+        notes: sentences on the verdict's basis and open points.
     """
 
     dataset: Asset
@@ -214,7 +215,7 @@ class _Reviewing:
         )
 
     def _schemas(self) -> tuple[Schema, Schema]:
-        """Old and new schema, as schemas of the same part of the dataset."""
+        """Old and new schema, translated to the same part of the dataset."""
         new = self._question.new.within(self._at)
         if self._question.old is not None:
             return self._question.old.within(self._at), new
@@ -237,13 +238,13 @@ class _Reviewing:
         return ("value",)
 
     def _renames(self) -> dict[str, str]:
-        """Renames with whole paths."""
+        """Renames, with whole paths."""
         above = self._above
         return {f"{above}{before}": f"{above}{after}" for before, after in self._question.renames.items()}
 
     @property
     def _above(self) -> str:
-        """Prefix that paths of the files have in the graph, such as `value.`."""
+        """Prefix in the graph for paths of the files, such as `value.`."""
         return "".join(f"{step}." for step in self._at)
 
     def _spreads(
@@ -272,7 +273,7 @@ class _Reviewing:
         return found
 
     def _spread(self, start: ChangeStart, change: tuple[ChangeType, SchemaChange]) -> ImpactSpread:
-        """Impact of a change at a start. Columns by the thousand that are added begin at one: the dataset."""
+        """Impact of a change at a start. Thousands of added columns share one start: the dataset."""
         if (known := self._hits.get((start, change))) is None:
             graph: ImpactGraph = self._graph
             known = self._hits[start, change] = spread(graph, start, *change, self._policy, depth=None)
@@ -296,7 +297,7 @@ class _Reviewing:
         elif found is None:
             reasons.append(self._not_there())
         if difference.overwrites_more:
-            # Removed, whether or not anybody reads it.
+            # The column is removed, whether or not anybody reads it.
             reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
@@ -321,7 +322,7 @@ class _Reviewing:
         )
 
     def _reasons(self, difference: SchemaDifference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
-        """Reasons for a severity beyond the hit assets: declared consumers, and jobs that write the dataset."""
+        """Reasons for the severity besides the hit assets: declared consumers, and jobs that write the dataset."""
         for name, names_it in sorted(consumers.items()):
             severity = _for_consumer(difference, names_it=names_it)
             if severity is not Severity.NONE:
@@ -343,7 +344,7 @@ class _Reviewing:
         return list(unknown_users(self._tx, asset.key, asset))
 
     def _not_there(self) -> tuple[Severity, str]:
-        """Severity and reason of a change of a column that the graph doesn't have."""
+        """Severity and reason for a changed column that the graph lacks."""
         if self._unseen_readers:
             return (
                 Severity.DEGRADED,
@@ -352,7 +353,7 @@ class _Reviewing:
         return Severity.NONE, "The graph hasn't this column: no job whose lineage is known names it."
 
     def _look_for_unseen_readers(self) -> set[str]:
-        """Keys of jobs that read the dataset, and whose column lineage is missing or incomplete."""
+        """Keys of jobs that read the dataset and have missing or incomplete column lineage."""
         made = {(job, target) for _, target, _, job in self._graph.feeds([self._dataset.id])}
         return {job for job, _ in self._graph.unseen(made)}
 
@@ -362,7 +363,7 @@ class _Reviewing:
         return [job_asset(row["job"]) for row in rows]
 
     def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
-        """Consumers of the changed asset, by index of the difference, and whether they name the column."""
+        """Consumers of the changed asset, and whether each names the column; by index of the difference."""
         if not self._tx.consumers:
             return {}
         places: dict[int, list[int]] = defaultdict(list)
@@ -381,7 +382,7 @@ class _Reviewing:
 
     @cached_property
     def _readers(self) -> list[str]:
-        """Declared consumers of the dataset, or of one of its columns."""
+        """Names of declared consumers of the dataset or of one of its columns."""
         return [each.name for each in consumers_of(self._tx, [self._dataset.id, *self._starts.nodes])]
 
     def _job_names(self, keys: Iterable[str]) -> list[str]:
@@ -407,7 +408,7 @@ def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
 
 
 def _for_consumer(difference: SchemaDifference, *, names_it: bool) -> Severity:
-    """Severity of a difference for a declared consumer of the column, or of its dataset as a whole."""
+    """Severity of a difference for a declared consumer of the column, or of the dataset as a whole."""
     if difference.kind in OF_ALL_COLUMNS:
         return Severity.BREAKING
     if difference.kind in OF_DATASET:
@@ -426,7 +427,7 @@ class SharedGraph:
     """`ImpactGraph` that caches its answers.
 
     Args:
-        graph: graph to ask for nodes that aren't cached.
+        graph: graph to read if nodes aren't cached.
     """
 
     def __init__(self, graph: ImpactGraph) -> None:
@@ -461,17 +462,17 @@ class SharedGraph:
         return [feed for node in nodes for feed in self._feeds[node]]
 
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
-        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        """See `ImpactGraph`; the wrapped graph has its own cache."""
         return self._graph.unseen(made)
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
-        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        """See `ImpactGraph`; the wrapped graph has its own cache."""
         return self._graph.facts(nodes)
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        """See `ImpactGraph`; the wrapped graph has its own cache."""
         return self._graph.inputs(nodes, groups)
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
-        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        """See `ImpactGraph`; the wrapped graph has its own cache."""
         return self._graph.critical_jobs(jobs)

@@ -1,4 +1,4 @@
-"""Graph nodes where differences begin, looked up once for all differences."""
+"""Graph nodes at which differences begin, looked up once for all differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHOLE = (
     DifferenceKind.ROWS,
     DifferenceKind.WRITE_MODE,
 )
-# Change of a job ⇒ change for readers of its output.
+# Change of a job ⇒ change for the readers of its output.
 _AS = {
     DifferenceKind.ROWS: SchemaChange.MEANING,
     DifferenceKind.WRITE_MODE: SchemaChange.MEANING,
@@ -41,7 +41,7 @@ WITHOUT_IMPACT = (
 
 
 def impact_of(difference: SchemaDifference) -> tuple[ChangeType, SchemaChange] | None:
-    """Change type of the impact analysis for a difference; None if it affects nobody."""
+    """Change for the impact analysis of a difference; None if the difference affects nobody."""
     if difference.kind in WITHOUT_IMPACT:
         return None
     match difference.kind:
@@ -62,7 +62,7 @@ class StartColumns:
 
     Args:
         tenant: tenant of the graph.
-        columns: `id`, `name` and `gone` of each (`columns_of`).
+        columns: `id`, `name` and `gone` of each column (`columns_of`).
     """
 
     def __init__(self, tenant: str, dataset: FoundNode, columns: Sequence[Mapping[str, Any]]) -> None:
@@ -81,7 +81,7 @@ class StartColumns:
         return tuple(self._ids.values())
 
     def named(self, path: str) -> str | None:
-        """Name of the column in the graph, found case-insensitively like in Spark; None if the graph lacks it."""
+        """Name of the column in the graph, found in any case, as in Spark; None if the graph lacks the column."""
         return path if path in self._ids else self._folded.get(path.lower())
 
     def around(self, path: str) -> list[int]:
@@ -90,7 +90,7 @@ class StartColumns:
         return [self._ids[name] for name in names]
 
     def beginning(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
-        """Nodes where a difference begins; None if the graph lacks the column."""
+        """Start of a difference in the graph; None if the graph lacks the column."""
         dataset = self._dataset
         if difference.kind in _WHOLE:
             whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
@@ -109,7 +109,7 @@ class StartColumns:
         return Beginning(start, asset, asset, type_)
 
     def _beginning_above(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
-        """Nodes for a member that the graph lacks: the column around it, whose readers as a whole read the member."""
+        """Start for a member that the graph lacks: the column around it. Its readers as a whole read the member."""
         above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
         if above is None:
             return None

@@ -23,7 +23,7 @@ _MOST = 200_000
 
 
 def stored_schema(tx: Transaction, dataset: Asset, at: Steps) -> tuple[Schema, tuple[str, ...]]:
-    """Return the schema of the part of the dataset below `at`, and notes on it.
+    """Return the schema of the part of the dataset below `at`, and notes on this schema.
 
     Raises:
         QuestionError: the graph has no column at this path.

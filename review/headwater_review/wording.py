@@ -48,7 +48,7 @@ _EXPOSURES = {
 }
 _MOST = 80
 _MOST_OF_A_PLAN = 400
-# For jobs: equal texts, but different code of a function, or different values in the parts.
+# For jobs, if texts are equal but a function's code or values in the parts differ.
 _IN_ANOTHER_WAY = {
     DifferenceKind.ROWS: "The job writes other rows: what decides them is computed in another way",
     DifferenceKind.MEANING: "{column} is computed in another way: {before}",
@@ -85,7 +85,7 @@ def _shows(exposed: Exposed) -> str:
 
 
 def privacy_of(exposed: Exposed) -> tuple[Severity, str]:
-    """Severity of a field that is protected less, and the reason in a sentence. Undeclared fields are judged as PII."""
+    """Severity of a field that is protected less, and the reason in a sentence. An undeclared field counts as PII."""
     field, is_readable = short(exposed.field), exposed.after is Exposure.READABLE
     if exposed.sensitivity is None:
         because = f"No sensitivity of {field} is declared or known here: it is judged as PII."
@@ -108,19 +108,19 @@ def _values(difference: SchemaDifference) -> str:
 
 
 def suggestion_of(column: str, similar: str, above: str = "") -> str:
-    """Question whether a removed and an added column are the same, with the option to answer it.
+    """Question whether a removed and an added column are the same column, with the option for the answer.
 
     Args:
         column: path of the removed column.
         similar: path of the added column.
-        above: prefix of both that isn't in the files.
+        above: prefix of both paths in the graph that the files don't have.
     """
     before, after = (short(path.removeprefix(above)) for path in (column, similar))
     return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
 
 
 def constraint_of(difference: SchemaDifference) -> str:
-    """Constraint of a difference on new rows, for their writers; empty without one."""
+    """Constraint of a difference on new rows, for their writers; empty if there is none."""
     if difference.required:
         return "fill the new column"
     if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":

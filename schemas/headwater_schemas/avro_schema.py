@@ -1,4 +1,4 @@
-"""An Avro schema with its fingerprint, and the released ones that this distribution carries in `avro/`."""
+"""Avro schemas with their fingerprints; this distribution has the released schemas in `avro/`."""
 
 from __future__ import annotations
 
@@ -53,11 +53,12 @@ class AvroSchema:
     def published(cls, text: str) -> AvroSchema:
         """Parse a schema that anybody may have published.
 
-        It describes the event record, and each of its values takes at least a byte and ends, so decoding takes at most
-        as many steps as a value has bytes. For an array of `null`, 20 bytes may be 2^60 items.
+        The schema must describe the event record, and each of its values must end and take at least one byte. So
+        decoding takes at most as many steps as a value has bytes. An array of `null` isn't allowed: its 20 bytes may be
+        2^60 items.
 
         Raises:
-            ValueError: it isn't.
+            ValueError: the text is no such schema.
         """
         found = cls.from_json(text)
         name = found.parsed.get("name") if isinstance(found.parsed, dict) else None
@@ -107,7 +108,7 @@ def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = Fal
 
 @cache
 def released_schemas() -> tuple[AvroSchema, ...]:
-    """Every schema in `avro/`, oldest first. Their texts have no white space, which is most of each file."""
+    """Return every schema in `avro/`, oldest first. White space, most of each file, is removed from the texts."""
     found = [
         AvroSchema.from_json(_compact(file.read_text("utf-8")), version=int(name[1]))
         for file in resources.files("headwater_schemas").joinpath("avro").iterdir()

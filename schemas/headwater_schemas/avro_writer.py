@@ -1,8 +1,8 @@
-"""Writes values as Avro by one schema, compiled to closures once.
+"""Avro writers of values, compiled from a schema to closures once.
 
 fastavro checks each value of a union against the branches before writing it, and values inside nested unions once per
-level. This takes three quarters of an event's time. Values written here were checked before, and every union is of null
-and one other type.
+level. These checks take three quarters of the time to encode an event. Here values were checked before, and every union
+is of null and one other type.
 
 https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -24,7 +24,7 @@ class Field(NamedTuple):
     Attributes:
         name: name of the field.
         write: writes the value; not called for None in a nullable field, which is only `NULL`.
-        nullable: whether `VALUE` precedes the value.
+        nullable: True if `VALUE` precedes the value.
     """
 
     name: str
@@ -48,7 +48,7 @@ def compiled(schema: Any) -> Write:
         schema: result of `fastavro.parse_schema`: full names, each defined before its first use.
 
     Raises:
-        ValueError: it has a union other than null and one type, or a type that no event has.
+        ValueError: the schema has a union other than null and one type, or a type that no event has.
     """
     return _writer(schema, {})
 
@@ -57,7 +57,7 @@ def compiled_fields(schema: Any) -> list[Field]:
     """Compile a record's schema into writers of its fields, in order; together they write the record.
 
     Raises:
-        ValueError: as `compiled` does.
+        ValueError: as for `compiled`.
     """
     return _fields(schema, {})
 
@@ -125,12 +125,12 @@ def _integer(bits: int) -> Write:
 
 
 def write_size(out: bytearray, size: int) -> None:
-    """The size of a text, an array or a map."""
+    """Append the size of a text, an array or a map."""
     _varint(out, size << 1)
 
 
 def write_long(out: bytearray, number: int) -> None:
-    """A whole number that has at most 64 bits."""
+    """Append an integer of at most 64 bits."""
     _varint(out, number << 1 if number >= 0 else ~(number << 1))
 
 
@@ -167,7 +167,7 @@ def _enum(schema: Any, _named: dict[str, Write]) -> Write:
 
 
 def _array(schema: Any, named: dict[str, Write]) -> Write:
-    """Append an array as one block."""
+    """Compile an array, which is written as one block."""
     write_item = _writer(schema["items"], named)
 
     def write(out: bytearray, value: Any) -> None:

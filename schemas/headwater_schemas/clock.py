@@ -1,4 +1,4 @@
-"""The wall clock, as the default of parameters that take one."""
+"""Wall clock, the default of parameters that take a clock."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
-    """Current time, aware, in UTC."""
+    """Return the current time, timezone-aware, in UTC."""
     return datetime.now(UTC)

@@ -1,9 +1,9 @@
-"""Events to bytes and back.
+"""Encoding of events as bytes, and decoding.
 
 Two wire formats, distinguished by their first byte:
 
     C3 01 · 8-byte fingerprint · Avro        Avro's single-object encoding; the default, needs no registry
-    00 · 4-byte schema id, big-endian · Avro  Confluent's; read and written where there is a schema registry
+    00 · 4-byte schema id, big-endian · Avro  Confluent's; read and written if there is a schema registry
 
 https://avro.apache.org/docs/1.12.0/specification/#single-object-encoding
 https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-develop/index.html#wire-format
@@ -57,7 +57,7 @@ class SchemaSource(Protocol):
         """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
 
         Raises:
-            TransientError: it can't be looked up now.
+            TransientError: the schema can't be looked up now.
         """
 
 
@@ -68,7 +68,7 @@ class SchemaRegistry(Protocol):
         """Return the schema with this id; None if it certainly doesn't exist.
 
         Raises:
-            TransientError: it can't be looked up now.
+            TransientError: the schema can't be looked up now.
         """
 
 
@@ -87,13 +87,13 @@ def encode(event: LineageEvent) -> bytes:
     """Encode an event as the value of its record: by the current schema, in single-object encoding.
 
     Raises:
-        EncodeError: the event breaks the contract; names the field.
+        EncodeError: the event breaks the contract; the error names the field.
     """
     if event.kind not in BODY_OF_KIND:
         raise EncodeError("not a kind that this version knows", field="kind")
     datum = msgspec.to_builtins(event, builtin_types=(datetime,))
     try:
-        # Structs don't check their values. Reading the event back (4 µs) does, in C, time zones included.
+        # Structs don't check their values. Reading the event back (4 µs) checks them in C, time zones included.
         msgspec.convert(datum, LineageEvent)
     except msgspec.ValidationError as error:
         message, place = _explain(error)
@@ -111,7 +111,7 @@ def encode(event: LineageEvent) -> bytes:
                 out.append(VALUE)
             write(out, item)
     except (ValueError, OverflowError, TypeError) as error:
-        # A walk finds the value that the types let through.
+        # Searches for the invalid value, which the types allow.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=place or None) from None
     return bytes(out)
@@ -128,7 +128,7 @@ def _single_object_head() -> bytes:
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:
-    """Convert the result of `encode` to Confluent's format, with the current schema's id in a registry."""
+    """Convert the result of `encode` to Confluent's format, with the registry's id of the current schema."""
     return CONFLUENT_MAGIC + schema_id.to_bytes(4, "big") + value[SINGLE_OBJECT_HEADER_BYTES:]
 
 
@@ -243,7 +243,7 @@ class Decoder:
 _REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
 """Kinds of events that may share a body; bodies of runs and micro-batches are all different."""
 _READ_BYTES = 2 << 20
-"""Size of the cached bodies of a decoder; decoded they take about ten times as much."""
+"""Maximum bytes of encoded bodies in a decoder's cache; decoded bodies take about ten times as much."""
 _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
 """The fields before the bodies."""
 _KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
@@ -307,7 +307,7 @@ def _malformed(error: Exception) -> MalformedError:
 
 
 def _explain(error: msgspec.ValidationError) -> tuple[str, str | None]:
-    """Msgspec's message without its path and without any value, and the path as this package writes one."""
+    """Return msgspec's message without its path and without any value, and the path in this package's form."""
     text = str(error)
     path = found[1] if (found := _PATH.search(text)) else ""
     message = _PATH.sub("", text)
@@ -319,7 +319,7 @@ def _explain(error: msgspec.ValidationError) -> tuple[str, str | None]:
 
 
 def _unwritable(datum: Any, path: str) -> Iterator[tuple[str, str]]:
-    """List values of `datum` that Avro can't write though their type is right, each with the reason."""
+    """Yield the paths of values in `datum` that Avro can't write although their type is right, with the reasons."""
     match datum:
         case dict():
             for name, value in datum.items():

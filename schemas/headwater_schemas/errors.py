@@ -1,4 +1,4 @@
-"""Tree of Headwater's errors; `retryable` states whether the same call may succeed later.
+"""Tree of Headwater's errors; `retryable` is True if the same call may succeed later.
 
     LineageError
     ├── ContractError                     an event or a record breaks the contract
@@ -22,8 +22,8 @@
         ├── TopicsUnusableError             a topic can't be created or used as configured
         └── RegistryRefusedError            the registry doesn't accept our schema
 
-Below these stand `headwater_consumers.materializer.errors`, `headwater_producers.publisher.errors` and
-`headwater_producers.outbox.errors`; none is translated into another. librdkafka's errors become part of the tree in
+Subclasses are in `headwater_consumers.materializer.errors`, `headwater_producers.publisher.errors` and
+`headwater_producers.outbox.errors`; no error is translated into another. librdkafka's errors become part of the tree in
 `headwater_schemas.kafka.errors.kafka_failure`.
 
 No message carries any of a record's payload. Transient and fatal errors name the setting or the address to check.
@@ -50,10 +50,10 @@ class DecodeReason(StrEnum):
 
 
 class LineageError(Exception):
-    """Any error of Headwater's libraries.
+    """Base of the errors of Headwater's libraries.
 
     Attributes:
-        retryable: the same call may succeed later without a change of settings, code or data.
+        retryable: True if the same call may succeed later without a change of settings, code or data.
         code: the server's or library's name of the error (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the
             class of the causing exception; empty if there is neither.
     """
@@ -163,7 +163,7 @@ class InvalidEventError(DecodeError):
 
 
 class TransientError(LineageError):
-    """A service is away or busy: the same call may succeed later. Never a reason to dead-letter an event."""
+    """A service is unavailable or busy: the same call may succeed later. Never a reason to dead-letter an event."""
 
     retryable = True
 
@@ -191,7 +191,7 @@ class FatalError(LineageError):
 
 
 class SettingsRefusedError(FatalError):
-    """No client can be made of the settings: something is missing, malformed or unknown."""
+    """No client accepts the settings: something is missing, malformed or unknown."""
 
 
 class CredentialsRefusedError(FatalError):

@@ -15,14 +15,15 @@ ADDED_FILES_FACET: Final = "headwater_addedFiles"
 """Facet of an output whose position is a table's version: `AddedFiles`."""
 
 EVENT_TIME_FACET: Final = "headwater_eventTime"
-"""At a streaming run's START: the watermarks of its plan, and how far behind one a record may be kept in the state."""
+"""At a streaming run's START: the watermarks of its plan, and the largest lateness of a record that may reach the
+state."""
 
 SINK_FACET: Final = "headwater_sink"
-"""At a streaming run's START: the sink's `name`, and `callback`: code writes, as in foreachBatch."""
+"""At a streaming run's START: the sink's `name`, and `callback`: True if code writes, as in foreachBatch."""
 
 WRITE_FACET: Final = "headwater_write"
-"""At START of a batch write that was announced while it ran: what it is to write, and how its commit is recognized:
-`application` (Spark's id), `run` (of the application), `marked` (whether commits name that run), `command`, `outputs`
+"""At START of a batch write that was announced while it ran: its outputs, and the facts that identify its commit:
+`application` (Spark's id), `run` (of the application), `marked` (True if commits name that run), `command`, `outputs`
 (`namespace`, `name`, `format`, `names`)."""
 
 
@@ -82,7 +83,7 @@ _added_files = msgspec.json.Decoder(AddedFiles)
 
 
 def column_changes(text: str | None) -> ColumnChanges:
-    """Parse the changes in a facet's text; empty if it has another shape: anybody can send a facet of this name."""
+    """Parse the changes in a facet's text; empty for another shape: anybody can send a facet of this name."""
     try:
         return _column_changes.decode(text or "{}")
     except (msgspec.DecodeError, UnicodeError):
@@ -90,7 +91,7 @@ def column_changes(text: str | None) -> ColumnChanges:
 
 
 def added_files(text: str | None) -> AddedFiles | None:
-    """Parse the files in a facet's text; None if there is no text, or it has another shape."""
+    """Parse the files in a facet's text; None if there is no text, or the text has another shape."""
     try:
         return _added_files.decode(text) if text else None
     except (msgspec.DecodeError, UnicodeError):

@@ -1,4 +1,4 @@
-"""Identity: event ids, plan digests, record keys and graph keys, each written down here once.
+"""Identity: event ids, plan digests, record keys and graph keys. Each is defined only here.
 
 | kind     | identity tuple of `event_id`                                                        |
 |----------|-------------------------------------------------------------------------------------|
@@ -79,7 +79,7 @@ def utc_text(time: datetime) -> str:
 
 
 def canonical(parts: Iterable[Part]) -> bytes:
-    """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer distinct from text.
+    """Encode a tuple as bytes that no other tuple has: each part has its type and, unless null, its length.
 
     So `("s3://b", "x/y")` is not `("s3://b/x", "y")`, and `None` is not `""`.
     """
@@ -104,7 +104,7 @@ def _integer(number: int) -> str:
 def graph_key(tenant: str, *parts: Part) -> str:
     """Key of a node or keyed relationship: a 128-bit BLAKE2b of the tuple that begins with the tenant, 32 hex digits.
 
-    Short whatever the names are, so a 10 KB name doesn't break an index, and the same for every writer.
+    The key is short for any names, so a 10 KB name doesn't break an index, and equal for all writers.
     """
     return key_of(canonical((tenant, *parts)))
 
@@ -150,7 +150,7 @@ def _begun(parts: tuple[Part, ...]) -> _Hash:
 
 @lru_cache(1 << 6)
 def _moment(microseconds: int, producer: str) -> bytes:
-    """Encode the last parts of an identity. All events of a document share it."""
+    """Encode the last parts of an identity, which all events of a document share."""
     return canonical((microseconds, producer)).hex().encode()
 
 
@@ -281,7 +281,7 @@ def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
 
 @lru_cache(1 << 12)
 def _digest(ends: tuple[tuple[Part, ...], ...]) -> str:
-    # It is needed when an event's id is checked, when the event is folded, and when it is written.
+    # Cached, because it is needed when an event's id is checked, when the event is folded, and when it is written.
     return hashlib.blake2b(b"".join(sorted(map(canonical, ends))), digest_size=16).hexdigest()
 
 
@@ -312,8 +312,8 @@ def _end(use: DatasetUse) -> tuple[Part, ...]:
 def plan_digest(lineage: ColumnLineage) -> str:
     """Digest of a column lineage: 32 hex digits over its datasets, sorted edges and completeness.
 
-    The digest includes expressions' ids, not their texts. Equal for equal lineage, independent of order and repetition
-    of edges.
+    The digest includes expressions' ids, not their texts. Equal lineages have equal digests, independent of order and
+    repetition of edges.
     """
     datasets = lineage.datasets
     rows = sorted(
@@ -371,11 +371,11 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
-    A RetentionEvent's key is the tenant, its namespace and job, with null for those it doesn't name. For declarations
-    and revisions it is the tenant and the set, so that a whole set is in one partition, with the revision after its
-    declarations. For actions on an incident it is the tenant and the incident's id.
+    A RetentionEvent's key is the tenant, its namespace and its job, with null for a missing one. For declarations and
+    revisions the key is the tenant and the set, so that a whole set is in one partition, with the revision after its
+    declarations. For actions on an incident the key is the tenant and the incident's id.
 
-    One job's events keep their order in one partition; correctness never depends on it.
+    One job's events keep their order in one partition; correctness never depends on this order.
 
     Raises:
         ValueError: there is neither a job nor a dataset.
@@ -408,5 +408,5 @@ def _record_key(parts: tuple[str | None, ...]) -> bytes:
 
 
 def run_id_of(text: str) -> str:
-    """The id of a run that its producer names by a text which is no UUID: the UUID v5 of `RUN_NAMESPACE` and it."""
+    """Return the run id for a producer's text that is no UUID: the UUID v5 of `RUN_NAMESPACE` and the text."""
     return str(uuid.uuid5(RUN_NAMESPACE, text))

@@ -13,6 +13,8 @@ from headwater_schemas.events import (
     IncidentEvent,
     IncidentResolution,
     IncidentScope,
+    NotificationChange,
+    NotifiedRecipient,
     OffsetRange,
     ReachedDataset,
     ReachedPart,
@@ -20,11 +22,13 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import scope_text
 
 MOST_CHARACTERS: Final = 200
-"""Maximum length of an incident's id."""
+"""Maximum length of an incident's id, and of the names of recipients and channels."""
 MOST_OF_A_CAUSE: Final = 1_000
 """Maximum length of a cause. The graph has an index of causes, which takes no value over 8 KB."""
 MOST_PARTS: Final = 100
 """Maximum number of listed parts of a reached dataset, and of listed files of a part."""
+MOST_RECIPIENTS: Final = 1_000
+"""Maximum number of recipients of one NOTIFIED."""
 
 _A = IncidentAction
 _OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
@@ -36,6 +40,7 @@ _OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
     "reached": (_A.REACHED,),
     "as_of": (_A.REACHED,),
     "complete": (_A.REACHED,),
+    "notified": (_A.NOTIFIED,),
 }
 """Fields that only some actions have."""
 _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
@@ -46,6 +51,7 @@ _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
     _A.REPAIRED: ("scope",),
     _A.RESOLVED: ("resolution", "reason"),
     _A.REACHED: ("reached", "as_of", "complete"),
+    _A.NOTIFIED: ("notified",),
 }
 _STATED: Final = ("reason", "title", "description", "severity", "type", "cause")
 """Fields that every action may have; NOTED needs one of them."""
@@ -86,7 +92,7 @@ def broken_rule(event: IncidentEvent) -> Broken | None:
                 if (broken := broken_scope(part)) is not None:
                     field, message = broken
                     return f"incident_event.{name}[{index}]{field and '.'}{field}", message
-        found = _contradiction(event) or _reached(event.reached or ())
+        found = _contradiction(event) or _reached(event.reached or ()) or _notified(event.notified or ())
     return found and (f"incident_event.{found[0]}", found[1])
 
 
@@ -228,6 +234,23 @@ def _reached_part(part: ReachedPart) -> Broken | None:
         if len(part.files) > MOST_PARTS:
             return "files", f"more than {MOST_PARTS}"
         return _files(part.files)
+    return None
+
+
+def _notified(recipients: tuple[NotifiedRecipient, ...]) -> Broken | None:
+    if len(recipients) > MOST_RECIPIENTS:
+        return "notified", f"more than {MOST_RECIPIENTS}"
+    for index, each in enumerate(recipients):
+        at = f"notified[{index}]"
+        if index and each.recipient <= recipients[index - 1].recipient:
+            return at, "recipients must be in ascending order, each once"
+        for field in ("recipient", "channel"):
+            if len(getattr(each, field)) > MOST_CHARACTERS:
+                return f"{at}.{field}", f"longer than {MOST_CHARACTERS} characters"
+        if not _SHA256.fullmatch(each.digest):
+            return f"{at}.digest", "not 64 hex digits"
+        if each.change is NotificationChange.UNKNOWN:
+            return f"{at}.change", "not a change that this version knows"
     return None
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# A line of a traceback ends with a line break; where the traceback is in a quoted text with `\n`, and where that is
-# quoted again with more backslashes.
+# A line of a traceback ends with a line break; in a quoted text it ends with `\n`, and if that is quoted again, with
+# more backslashes.
 _FRAME_LINE: Final = re.compile(r"([ \t|]*+)File \\*+[\"'][^\r\n]*?, line \d++")
 _ESCAPED_FRAME: Final = re.compile(r"(\\{1,8}+)n[ \t|]*+File \\*+[\"'][^\r\n\"']{1,1000}+[\"'], line \d")
 _MARGIN: Final = re.compile(r"[ \t|]*+")
@@ -26,12 +26,12 @@ SOURCE_LEFT_OUT: Final = "(source left out)"
 
 
 def without_source(text: str) -> str:
-    """`text` without the lines of code that it quotes. Idempotent.
+    """Return `text` without the lines of code that it quotes. Idempotent.
 
-    In a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
-    it in the middle of a stack trace of the JVM), file, line and function of each frame stay; what is printed below a
-    frame goes, with the marks of Python 3.11 and 3.13. In Spark's errors the text of the statement (`== SQL ==`) and
-    the plan after an AnalysisException are removed.
+    A Python traceback is found anywhere in the text, at any depth of quoting (PySpark's PythonException has it in the
+    middle of a stack trace of the JVM). File, line and function of each frame stay; the lines below a frame are
+    removed, with the marks of Python 3.11 and 3.13. In Spark's errors the text of the statement (`== SQL ==`) and the
+    plan after an AnalysisException are removed.
     """
     for escape in sorted(set(_ESCAPED_FRAME.findall(text))):
         text = _without_frames(text, re.compile(rf"((?<!\\)\\{{{len(escape)}}}n)"))

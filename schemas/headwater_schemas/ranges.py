@@ -1,4 +1,4 @@
-"""Ranges of offsets and of batch ids as text. One notation, half-open, for what is printed and for what is typed.
+"""Ranges of offsets and of batch ids as text: one half-open notation for printed and typed ranges.
 
 | text         | means                                                      |
 |--------------|------------------------------------------------------------|
@@ -36,7 +36,7 @@ class Range:
     """A range in its written form.
 
     Attributes:
-        start: the first.
+        start: first number of the range.
         end: exclusive end, greater than `start`; None: no end.
         partition: partition of the topic; None if the text names none.
     """
@@ -47,10 +47,10 @@ class Range:
 
 
 def range_text(start: int, end: int | None) -> str:
-    """`609..994`; `609` for a single one; `609..` without an end.
+    """Return a range as text: `609..994`; `609` for a single number; `609..` without an end.
 
     Args:
-        start: the first.
+        start: first number of the range.
         end: exclusive end; None or `MOST_OFFSET`: no end.
     """
     if end is None or end == MOST_OFFSET:
@@ -59,12 +59,12 @@ def range_text(start: int, end: int | None) -> str:
 
 
 def partition_text(partition: int, start: int, end: int | None) -> str:
-    """`0:609..994`: a range of a topic's partition."""
+    """Return a range of a topic's partition as text: `0:609..994`."""
     return f"{partition}:{range_text(start, end)}"
 
 
 def batches_text(first: int, last: int) -> str:
-    """`batch 12`, or `batches 12..15` if 14 is the last; both arguments are inclusive."""
+    """Return batch ids as text: `batch 12`, or `batches 12..15` if 14 is the last. Both arguments are inclusive."""
     return f"batch{'' if first == last else 'es'} {range_text(first, last + 1)}"
 
 
@@ -73,10 +73,10 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
 
     Args:
         text: text in the module's notation.
-        of_partition: the range may name its partition, `0:609..994`.
+        of_partition: True if the range may name its partition, `0:609..994`.
 
     Raises:
-        RangeError: it isn't a range, or it is empty.
+        RangeError: the text is no range, or the range is empty.
     """
     found = _RANGE.fullmatch(text)
     if found is None or (found["partition"] and not of_partition):

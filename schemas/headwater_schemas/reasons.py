@@ -1,7 +1,7 @@
 """Reasons of incomplete column lineage that leave no input out: datasets read are known, some column edges aren't.
 
-Producers write them; questions for all readers of a dataset use them. Any other reason, or none, may mean
-that an input is missing: an unknown operator may hide what it reads.
+Producers write these reasons; queries for all readers of a dataset use them. Any other reason, or none, may mean that
+an input is missing: an unknown operator may hide its reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NO_SCHEMA: Final = "columns may be missing, as the document hasn't the whole sc
 
 
 def unknown_operator(name: str) -> str:
-    """Reason: the plan below an unknown operator was read, but not what the operator itself may read."""
+    """Reason: the plan below an unknown operator was read, but not the operator's own reads."""
     return f"operator {name} isn't known"
 
 
@@ -45,7 +45,7 @@ def without_names(text: str) -> str:
 
 
 def leaves_inputs_known(reason: str) -> bool:
-    """Return True if these reasons leave column lineage incomplete, but all inputs of the job known."""
+    """Return True if these reasons make column lineage incomplete, but all inputs of the job are known."""
     return all(map(_is_of_columns, reason.split("; ")))
 
 

@@ -1,12 +1,13 @@
-"""Values without credentials: JSON documents and events, by the names of their members and by each text in them.
+"""Removal of credentials from JSON documents and events, by their members' names and by each text in them.
 
     {"spring.datasource.password": "hunter2"}            ⇒ {"spring.datasource.password": "[redacted]"}
     {"name": "DB_PASSWORD", "value": "hunter2"}          ⇒ {"name": "DB_PASSWORD", "value": "[redacted]"}
     {"url": "jdbc:postgresql://h/d?password=hunter2"}    ⇒ {"url": "jdbc:postgresql://h/d?password=[redacted]"}
     ["--password", "hunter2"]                            ⇒ ["--password", "[redacted]"]
 
-A value without secrets is returned unchanged, as the same object. Each input path calls one of these once, first of
-all: capture and declarations when an event is built (`events.build`), OpenLineage when a document is parsed.
+A value without secrets is returned unchanged, as the same object. Each input path calls one of these functions once,
+before anything else: capture and declarations when an event is built (`events.build`), OpenLineage when a document is
+parsed.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ def redacted_json(
     is_clean: Callable[[Any], bool] = lambda _: False,
     clean: Callable[[Any], None] = lambda _: None,
 ) -> tuple[Any, int]:
-    """Redact a JSON value; also return how many of its texts were changed.
+    """Redact a JSON value; also return the number of changed texts.
 
     Args:
-        value: dicts, lists, texts, numbers; not changed.
+        value: dicts, lists, texts, numbers; not changed in place.
         is_clean: returns True for an object or array that is known to be clean.
         clean: called with each object or array without secrets.
     """
@@ -68,9 +69,9 @@ class _Walk:
         """Redact a value.
 
         Args:
-            value: anything of JSON.
-            holder: the name of the member that it is.
-            secret: whether the name is a secret's.
+            value: any JSON value.
+            holder: name of the member that has this value.
+            secret: True if the name is a secret's.
         """
         if isinstance(value, str):
             return self._text(value, secret=secret)
@@ -137,7 +138,7 @@ def _is_pair(name: str, member: Any) -> bool:
 
 
 def redacted(value: T) -> T:
-    """Redact an event, or a part of one; facets in it are JSON as text."""
+    """Redact an event, or a part of an event; its facets are JSON as text."""
     found: T = _struct_value(value)
     return found
 
@@ -177,7 +178,7 @@ def _struct(value: Any) -> Any:
 
 @cache
 def _fields_with_text(kind: type) -> tuple[str, ...]:
-    """Fields of a Struct that may hold a text; a micro-batch has thousands of other fields."""
+    """Return the fields of a Struct that may hold a text; a micro-batch has thousands of other fields."""
     hints = get_type_hints(kind)
     return tuple(name for name in kind.__struct_fields__ if _may_hold_text(hints[name]))  # type: ignore[attr-defined]
 
@@ -192,7 +193,7 @@ def _may_hold_text(hint: Any) -> bool:
 
 
 def _text(text: str) -> str:
-    """A text, which may be a facet's JSON."""
+    """Redact a text, which may be a facet's JSON."""
     if not text.startswith(("{", "[")) or ("\\" not in text and redact(text) == text):
         return redact(text)
     try:

@@ -9,16 +9,16 @@
     'user=''a'' password=''b c'' x=y'        ⇒ 'user=''a'' password=[redacted] x=y'
     jdbc%3Apostgres%3A%2F%2Fbob%3Ax%40db     ⇒ jdbc:postgres://[redacted]@db
 
-A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it. A percent-encoded text, twice
-at most, text with HTML entities, and Base64 are judged by what they decode to. Secrets without a name are recognised by
+A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it. Percent-encoded text (twice at
+most), text with HTML entities, and Base64 are judged by the decoded text. Secrets without a name are recognised by
 their shape (`secret_shapes`). Documents and events, whose members have names, are walked by `redacted_values`.
 
 Over-redaction is accepted, a leak is not: a value that isn't quoted ends at whitespace, at a bracket that closes, and
 at a comma, semicolon or ampersand behind which another name or a quote begins.
 
-Both take time linear in the text: every repetition is possessive, bounded, or behind a lookbehind that lets it begin
-only once in a run of characters; and the scanners of pairs and URIs never return to text that they have read. A rule is
-only tried on texts with one of its keywords.
+Redaction takes time linear in the text: every repetition is possessive, bounded, or behind a lookbehind that lets it
+begin only once in a run of characters; and the scanners of pairs and URIs never return to text that they have read. A
+rule is only tried on texts with one of its keywords.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
 
-# `TokenCache.scala:12` is a place in a stack trace, `…DelegationTokenExpiredException: text` an error.
+# `TokenCache.scala:12` is a position in a stack trace, `…DelegationTokenExpiredException: text` an error.
 _NO_SETTING: Final = re.compile(r"\.(?:java|scala|kt|py|groovy)$|(?:Exception|Error)$")
 
 _NAME: Final = re.compile(r"(?<![\w.\-])(?:[\w.]|-(?!>))++")
@@ -71,7 +71,7 @@ _OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
 _IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
 _AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
-# A line of `spark-defaults.conf`: `spark.my.password hunter2`; not of prose, which has no figure there.
+# A line of `spark-defaults.conf`: `spark.my.password hunter2`. Prose has no digit there.
 _PROPERTY: Final = re.compile(r"(?:[\w\-]++\.){2,}+[a-z][\w\-]*+")
 _AFTER_PROPERTY: Final = re.compile(r"[ \t]++(?=[^\s\d]*+\d)(?=[^\sA-Za-z]*+[A-Za-z])(?=\S{6})")
 _PASSWORD: Final = re.compile(
@@ -129,7 +129,7 @@ _MODE: Final = re.compile(
 _HARMLESS: Final = re.compile(r"[\w./]{0,15}")
 _USUAL_CHARS: Final = 1_000
 _LONG_CHARS: Final = 32_768
-"""A SQL statement is in several events."""
+"""Maximum length of cached long texts: a SQL statement is in several events."""
 _SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+:/{1,2}+")
 _RUN: Final = re.compile(r"[^\s\"'<>`]*+")
 _MAX_USER_INFO_CHARS: Final = 1_280
@@ -276,7 +276,7 @@ def redact(text: str, *, max_chars: int | None = None) -> str:
     Texts of usual length are remembered, some megabytes at most: events repeat the names of columns and datasets.
 
     Args:
-        text: anything.
+        text: any text.
         max_chars: cut the result here, after redacting: a cut never exposes half a secret.
     """
     if not _HARMLESS.fullmatch(text):
@@ -307,7 +307,7 @@ def _redacted(text: str) -> str:
 
 
 def _with_entities(text: str) -> str:
-    """Redact text that may have HTML entities: it is decoded if the decoded text has a secret."""
+    """Redact text that may have HTML entities; returns the decoded text if that has a secret."""
     if _ENTITY.search(text):
         # A quote that ends no literal around it.
         quote = '"' if "'" in text else "'"
@@ -348,7 +348,7 @@ def _by_rules(text: str) -> str:
 def _without_encoded(text: str) -> str:
     """Redact percent-encoded text; returns the decoded text if that has a secret.
 
-    Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
+    The text is decoded twice: Spark escapes the value of a partition in its path, even an escaped value.
     """
     decoded = text
     for _ in range(_MOST_DECODED):
@@ -361,7 +361,7 @@ def _without_encoded(text: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Keys of functions that encrypt, and values of a map by their keys."""
+    """Redact keys of encryption functions, and values of a map by their keys."""
     parts: list[str] = []
     done = 0
     for start, end in sorted(_secret_spans(text)):
@@ -412,7 +412,7 @@ def _secret_arguments(text: str, call: re.Match[str], places: Sequence[tuple[int
 
 
 def _without_bearer(found: re.Match[str]) -> str:
-    """Not of prose: `basic authentication failed`, `the bearer token`."""
+    """Redact a bearer or basic credential, but no prose: `basic authentication failed`, `the bearer token`."""
     scheme, blanks, value = found.groups()
     if scheme.lower() == "basic":
         try:
@@ -460,7 +460,7 @@ def _without_aliased(found: re.Match[str]) -> str:
 
 
 def _without_values(text: str) -> str:
-    """Find the values of names that look like a secret's."""
+    """Redact the values of names that look like a secret's."""
     parts: list[str] = []
     done = place = 0
     while found := _NAME.search(text, place):

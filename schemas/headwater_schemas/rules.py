@@ -1,4 +1,4 @@
-"""Rules of an event beyond the types of its fields; checked on writing and on reading alike.
+"""Rules of an event beyond the types of its fields; checked on writing and on reading.
 
 Types, ranges of numbers, time zones and names that mustn't be empty are in the event types themselves and are checked
 there by msgspec. These rules relate fields to each other. They cost about a microsecond an event: nothing is hashed.
@@ -23,7 +23,7 @@ from headwater_schemas.events import (
 from headwater_schemas.incident_rules import broken_rule
 
 _DIGEST = re.compile("[0-9a-f]{32}")
-# The body that each kind has. A kind that isn't here belongs to a newer version.
+# Body of each kind. A kind that isn't here belongs to a newer version.
 BODY_OF_KIND = {
     "RUN": "run_event",
     "INTERVAL": "interval_event",
@@ -46,7 +46,7 @@ _OF_ONE_SUBJECT = {
 
 
 class Violation(NamedTuple):
-    """A broken rule: path and description of the fault, without any of the event's values."""
+    """Broken rule: path and description of the fault, without any of the event's values."""
 
     field: str
     message: str

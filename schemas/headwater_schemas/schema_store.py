@@ -70,8 +70,9 @@ class SchemaStore:
         """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
 
         Raises:
-            SchemasUnavailableError: it isn't known here, and the topic can't be read to its end now.
-            CredentialsRefusedError: likewise, because the brokers refuse the credentials, or reading the topic.
+            SchemasUnavailableError: the schema isn't known here, and the topic can't be read to its end now.
+            CredentialsRefusedError: the schema isn't known here, and the brokers refuse the credentials, or reading the
+                topic.
         """
         if (schema := self._known.get(fingerprint)) is not None:
             return schema
@@ -133,7 +134,7 @@ class SchemaStore:
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "enable.partition.eof": True,
-                "fetch.wait.max.ms": 50,  # of a topic with nothing new, the broker's answer waits this long
+                "fetch.wait.max.ms": 50,  # the broker's answer waits this long if there is nothing new
                 "error_cb": self._note_refusal,
             }
             self._consumer = self._make_consumer(conf)
@@ -144,7 +145,7 @@ class SchemaStore:
             self._refused = error
 
     def _ends(self, consumer: Consumer, deadline: float) -> dict[int, int]:
-        """The offset after the last record of each partition."""
+        """Return the offset after the last record of each partition."""
         metadata = self._metadata(consumer, deadline)
         if metadata.error is not None:
             raise KafkaException(metadata.error)

@@ -10,7 +10,7 @@ HINTS: Final = (
     *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature", "auth"),
     *("kennwort", "contrase", "wachtwoord", "senord", "senha"),
 )
-"""Every name of a secret has one of them, in lower case."""
+"""Parts of names: every name of a secret has one of them, in lower case."""
 # Parts of a secret setting's name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
     r"passw(?:or)?[dt]|kennwort|contrase[nñ]a|wachtwoord|motdepasse|l[oö]senord|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret(?!ar|s?manager)|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
@@ -19,7 +19,7 @@ _SECRET_PART: Final = re.compile(
 )
 # Words of a secret setting's name: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds", "senha"})
-# A name that ends so has something about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
+# Last words of names for facts about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
 _ABOUT: Final = frozenset(
     (
         *("id", "ids", "type", "types", "kind", "name", "names", "class", "provider", "version", "policy", "strength"),
@@ -28,9 +28,9 @@ _ABOUT: Final = frozenset(
         *("created", "updated", "changed", "rotated", "reset", "resets", "url", "uri", "endpoint", "path", "location"),
     )
 )
-# `max_tokens`, `prompt_tokens` are numbers.
+# Words of names for numbers of tokens: `max_tokens`, `prompt_tokens`.
 _COUNTED: Final = frozenset(("max", "min", "num", "total", "prompt", "completion", "input", "output", "used", "avg"))
-# Parameters in an address's query: `out?sig`, the name of a partition to Spark.
+# Parameters in an address's query: to Spark `out?sig` is the name of a partition.
 _IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
 # `dbpass`, `userpass`; not `bypass`.

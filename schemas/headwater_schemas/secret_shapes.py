@@ -1,8 +1,9 @@
-"""Secrets that are recognised only by their shape, without a name before them.
+"""Removal of secrets that are recognised only by their shape, without a name before them.
 
-Two kinds. Tokens with a prefix, by the rules of gitleaks (`secret_shapes.json`, written by `scripts/secret_shapes.py`):
-each has keywords, without which its expression isn't tried, and a least entropy. Keys without a prefix, such as an AWS
-secret access key, by their length, alphabet and entropy: the least entropy is that of detect-secrets for Base64.
+There are two kinds. Tokens with a prefix are found by the rules of gitleaks (`secret_shapes.json`, written by
+`scripts/secret_shapes.py`): each rule has keywords, without which its expression isn't tried, and a least entropy. Keys
+without a prefix, such as an AWS secret access key, are found by their length, alphabet and entropy: the least entropy
+is that of detect-secrets for Base64.
 
 A hexadecimal hash, a UUID and a name made of words don't count: they lack the entropy, or the mix of cases and digits,
 of random text.
@@ -84,7 +85,7 @@ def without_shapes(text: str, lowered: str, mask: str) -> str:
     """Replace each token and key in `text` by a mask.
 
     Args:
-        text: anything.
+        text: any text.
         lowered: the text in lower case.
         mask: replacement, of any length.
     """
@@ -124,7 +125,7 @@ def _is_key(text: str) -> bool:
 
 
 def _entropy(text: str) -> float:
-    """Shannon's, in bits for each character."""
+    """Return Shannon's entropy, in bits per character."""
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
 
 

@@ -39,7 +39,7 @@ _ARGUMENT_PART: Final = re.compile(
 def with_literals(text: str, change: Callable[[str], str]) -> str:
     """Replace the value of each literal with doubled quotes or escapes, and keep the literal's notation.
 
-    A literal whose value stays the same stays byte for byte.
+    A literal with an unchanged value isn't changed at all.
 
     Args:
         text: SQL, or anything with quotes.
@@ -64,7 +64,7 @@ def with_literals(text: str, change: Callable[[str], str]) -> str:
 
 
 def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
-    """Find the end of a literal's text, and whether backslashes escape in it."""
+    """Return the end of a literal's text, and True if backslashes escape in it."""
     if quote == "`":
         return _matched_end(text, start, len(text), quote, escapes=False), False
     end = _matched_end(text, start, len(text), quote, escapes=True)
@@ -91,7 +91,7 @@ def _value(body: str, quote: str, *, escapes: bool) -> str:
 
 
 def _written(value: str, quote: str, body: str) -> str:
-    """A value as the literal was written."""
+    """Return a value in the notation of the literal."""
     return value.replace(quote, quote * 2) if quote * 2 in body or quote == "`" else _escaped(value, quote, body)
 
 
@@ -116,7 +116,7 @@ def _character(found: re.Match[str], quote: str) -> str:
 def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Find the arguments of the call whose bracket opens before `start`, without blanks around them.
 
-    For a call that doesn't end, or not soon: the arguments found.
+    A call that doesn't end within 8,192 characters gives the arguments found so far.
     """
     depth, begin, place = 0, start, start
     limit = min(len(text), start + _MAX_CALL_CHARS)

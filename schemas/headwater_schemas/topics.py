@@ -1,4 +1,4 @@
-"""The three topics: their names, their configuration, and bringing them into being.
+"""Names, configuration and creation of Headwater's Kafka topics.
 
 | topic                | holds                                     | cleanup | retention |
 |----------------------|-------------------------------------------|---------|-----------|
@@ -6,7 +6,7 @@
 | `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | forever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
-Where the audit is written to Kafka, `lineage.audit` has its lines, in one partition, so that they have an order. They
+If the audit is written to Kafka, `lineage.audit` has its lines, in one partition, so that they have an order. They
 never expire.
 
 The graph is rebuilt from the events topic, so its records must never expire.
@@ -36,7 +36,7 @@ DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 DEAD_LETTER_HEADROOM_BYTES = 64 * 1024
 _SLICE_SECONDS = 0.5
 _RETRY_SECONDS = 0.1
-# `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
+# With this value `CreateTopics` uses the broker's default.replication.factor.
 BROKER_DEFAULT = -1
 # Kafka's rule for a topic's name (org.apache.kafka.common.internals.Topic). `.` and `..`, which Kafka also refuses,
 # can't result from a prefix, because each name has a suffix.
@@ -47,7 +47,7 @@ _FOREVER = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes":
 
 
 def is_legal_name(name: str) -> bool:
-    """Return True if Kafka accepts it as a topic's name."""
+    """Return True if Kafka accepts a text as a topic's name."""
     return bool(_LEGAL.fullmatch(name)) and len(name) <= _LONGEST_NAME and name not in {".", ".."}
 
 
@@ -117,7 +117,7 @@ class TopicSpec:
 
 @dataclass(frozen=True, slots=True)
 class TopicDifference:
-    """Differing setting of an existing topic. The owner of the cluster decides what to do."""
+    """Setting of an existing topic that differs from the required one. The owner of the cluster decides what to do."""
 
     topic: str
     setting: str
@@ -141,11 +141,11 @@ def topic_specs(
     replication_factor: int = BROKER_DEFAULT,
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
 ) -> tuple[TopicSpec, ...]:
-    """Required settings of the three topics.
+    """Return the required settings of the three topics.
 
     Args:
         names: names of the topics.
-        partitions: number for the events topic. The others have one: they are small, and read in order.
+        partitions: number for the events topic. The other topics have one: they are small, and read in order.
         replication_factor: replicas of each of the three.
         max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
     """
@@ -165,7 +165,7 @@ def topic_specs(
 
 
 def audit_spec(names: TopicNames, *, replication_factor: int = BROKER_DEFAULT) -> TopicSpec:
-    """Required settings of the topic of the audit."""
+    """Return the required settings of the audit's topic."""
     return TopicSpec(names.audit, 1, _FOREVER, replication_factor)
 
 
@@ -185,7 +185,7 @@ def ensure_topics(
     Raises:
         BrokerUnavailableError: no broker answered in time.
         CredentialsRefusedError: the brokers refuse the credentials.
-        TopicsUnusableError: the cluster doesn't create the topic as specified; names the setting.
+        TopicsUnusableError: the cluster doesn't create the topic as specified; the error names the setting.
     """
     wanted = {spec.name: spec for spec in (topic_specs() if specs is None else specs)}
     refused: list[KafkaError] = []
@@ -206,7 +206,7 @@ def ensure_topics(
 def _present(
     admin: AdminClient, conf: Mapping[str, Any], refused: list[KafkaError], timeout_seconds: float
 ) -> Collection[str]:
-    """Names of the topics that are there."""
+    """Return the names of the existing topics."""
     deadline = time.monotonic() + timeout_seconds
     while True:
         left = deadline - time.monotonic()
@@ -266,7 +266,7 @@ def _create(
 
 
 def _setting(error: KafkaError) -> str:
-    """The setting to look at for a refusal of `CreateTopics`."""
+    """Return the setting to check after a refusal of `CreateTopics`."""
     return {
         KafkaError.INVALID_PARTITIONS: "HEADWATER_TOPIC_PARTITIONS",
         KafkaError.INVALID_REPLICATION_FACTOR: "HEADWATER_TOPIC_REPLICATION_FACTOR",
@@ -291,7 +291,7 @@ def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: fl
 
 
 def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Mapping[str, ConfigEntry]:
-    """Settings of a topic; empty if the brokers don't answer."""
+    """Return the settings of a topic; empty if the brokers don't answer."""
     deadline = time.monotonic() + timeout_seconds
     resource = ConfigResource(ResourceType.TOPIC, topic)
     while True:

@@ -1,4 +1,4 @@
-"""Ids by which the logs of one request can be followed; and spans of OpenTelemetry.
+"""Request ids in log lines, and OpenTelemetry spans.
 
 Without a tracer, which is the default, spans cost nothing and need no package.
 
@@ -24,32 +24,32 @@ class Spans(Protocol):
     def span(
         self, name: str, attributes: Mapping[str, Any], *, carrier: Mapping[str, str] | None
     ) -> AbstractContextManager[Any]:
-        """A current span; `carrier`: headers that name its parent (W3C Trace Context)."""
+        """Begin a current span; `carrier`: headers that name its parent (W3C Trace Context)."""
 
     def current(self) -> str | None:
-        """Trace id of the current span, 32 hexadecimal digits; None: there is no span."""
+        """Return the current span's trace id, 32 hexadecimal digits; None: there is no span."""
 
 
 _spans: list[Spans] = []
 
 
 def trace_with(spans: Spans | None) -> None:
-    """Let all spans of this process come from a source; None: no spans."""
+    """Set the source of all spans of this process; None: no spans."""
     _spans[:] = [] if spans is None else [spans]
 
 
 def span(
     name: str, attributes: Mapping[str, Any] | None = None, *, carrier: Mapping[str, str] | None = None
 ) -> AbstractContextManager[Any]:
-    """A current span, until the block ends; an exception that leaves the block is recorded in it.
+    """Begin a span, which is current until the block ends; an exception that leaves the block is recorded in it.
 
     Args:
-        name: low-cardinality name.
+        name: name of the span, from a small set of names.
         attributes: numbers and words of a closed list.
         carrier: headers that name its parent (W3C Trace Context); None: the current span is its parent.
 
     Returns:
-        A context manager of OpenTelemetry's `Span`, or of None where nothing is traced.
+        A context manager of OpenTelemetry's `Span`; of None without a tracer.
     """
     if not _spans:
         return contextlib.nullcontext()
@@ -57,7 +57,7 @@ def span(
 
 
 def current_trace() -> str | None:
-    """Trace id of the current span, 32 hexadecimal digits; None: there is no span."""
+    """Return the current span's trace id, 32 hexadecimal digits; None: there is no span."""
     return _spans[0].current() if _spans else None
 
 
@@ -66,7 +66,7 @@ _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 
 @contextlib.contextmanager
 def in_request(request: str) -> Iterator[None]:
-    """Let log lines of the block name a request."""
+    """Make the log lines of the block name a request."""
     token = _REQUEST.set(request)
     try:
         yield
@@ -75,5 +75,5 @@ def in_request(request: str) -> Iterator[None]:
 
 
 def current_request() -> str | None:
-    """Id of the current request; None: there is none."""
+    """Return the id of the current request; None: there is none."""
     return _REQUEST.get()

@@ -2,12 +2,12 @@ r"""Text from outside made safe for a terminal: characters that act on it, or ca
 
     visible("invoice\u202excod.exe")   ⇒   invoice\u202excod.exe   (a backslash and five characters)
 
-Names of topics, jobs and columns, keys, headers, paths and errors are written by others. Shown are the characters that
-`str.isprintable` allows, and the space: so no C0 and C1 control, DEL, ESC, format character (bidirectional controls,
-zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character; nor those
-that Unicode calls default-ignorable (variation selectors, fillers), which are invisible without being format
-characters. So two different names never look the same because of an invisible character. A backslash of the name stands
-unchanged: `--json` is the exact output.
+Names of topics, jobs and columns, keys, headers, paths and errors are written by others. The characters that
+`str.isprintable` allows, and the space, are shown: so no C0 and C1 control, DEL, ESC, format character (bidirectional
+controls, zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character;
+nor those that Unicode calls default-ignorable (variation selectors, fillers), which are invisible without being format
+characters. So two different names never look the same because of an invisible character. A backslash in the name stays
+as it is: `--json` gives the exact output.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import re
 
 _UNUSUAL = re.compile(r"[^ -~]")
 _UNUSUAL_IN_LINES = re.compile(r"[^ -~\t\n]")
-# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, as far as they are letters and marks to `str.isprintable`;
-# and the Braille pattern without a dot, which is drawn as nothing.
+# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, those that are letters and marks to `str.isprintable`; and
+# the Braille pattern without a dot, which is drawn as nothing.
 _IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -26,25 +26,25 @@ _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def visible(text: str) -> str:
-    r"""A name, or whatever stands on one line: line feed and tab are escapes, too, `\n` and `\t`."""
+    r"""Escape a name, or any text of one line: line feed and tab become `\n` and `\t`, too."""
     return text if text.isascii() and text.isprintable() else _UNUSUAL.sub(_shown, text)
 
 
 def visible_lines(text: str) -> str:
-    """A text of several lines: line feeds and tabs stand."""
+    """Escape a text of several lines: line feeds and tabs stay."""
     return text if text.isascii() and text.isprintable() else _UNUSUAL_IN_LINES.sub(_shown, text)
 
 
 def json_escaped(document: str) -> str:
-    r"""An equivalent JSON document in which those characters are `\uXXXX`."""
+    r"""Return an equivalent JSON document in which those characters are `\uXXXX`."""
     return document if document.isascii() and "\x7f" not in document else _UNUSUAL_IN_LINES.sub(_as_json, document)
 
 
 class VisibleFormatter(logging.Formatter):
-    """Log records, and the tracebacks in them, as `visible_lines`."""
+    """Formatter of log records and their tracebacks, escaped by `visible_lines`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """For logging."""
+        """Format a record, for logging."""
         return visible_lines(super().format(record))
 
 

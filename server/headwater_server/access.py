@@ -1,4 +1,4 @@
-"""Ways to log in, and TLS, by the settings."""
+"""Ways to log in, and TLS, as configured by the settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def configured_authentication(serve: ServeSettings) -> Authentication:
-    """Ways to log in, by the settings.
+    """Return the configured ways to log in.
 
     Raises:
         AccessSettingsError: settings contradict each other.
@@ -38,9 +38,9 @@ def configured_authentication(serve: ServeSettings) -> Authentication:
 
 
 def configured_tls(serve: ServeSettings, authentication: Authentication) -> ServerTls | None:
-    """TLS of the server, by the settings; None: plain HTTP.
+    """Return the configured TLS of the server; None: plain HTTP.
 
-    Client certificates are optional, unless they are the only way to ask anything.
+    Client certificates are optional, unless they are the only way to log in and anonymous reads aren't allowed.
 
     Raises:
         AccessSettingsError: the certificate of the server isn't set.
@@ -59,17 +59,17 @@ def configured_tls(serve: ServeSettings, authentication: Authentication) -> Serv
 
 
 def anonymous_identity(serve: ServeSettings, authentication: Authentication) -> Identity | None:
-    """Identity of requests without a credential; None: these are refused."""
+    """Return the identity of requests without a credential; None: such requests are refused."""
     if serve.allow_anonymous_reads:
         return ANONYMOUS_READER
     return ANONYMOUS if serve.loopback and not authentication.configured else None
 
 
 def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
-    """Access tokens and the log-in of the OIDC provider; None: not in this way.
+    """Return the verifier of access tokens and the log-in of the OIDC provider; None for either that isn't configured.
 
     Raises:
-        AccessSettingsError: half of the settings is missing.
+        AccessSettingsError: some of the required settings are missing.
     """
     if serve.oidc_issuer is None:
         for name in ("oidc_audience", "oidc_client_id", "oidc_client_secret", "public_url"):
@@ -79,7 +79,7 @@ def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
                     "Set HEADWATER_SERVE_OIDC_ISSUER to the provider's issuer.",
                 )
         return None, None
-    # httpx2, joserfc and Authlib are only loaded where they are used.
+    # httpx2, joserfc and Authlib are only imported if OIDC is configured.
     from headwater_server.identity.oidc import JwtRules, JwtVerifier, OidcVerifier
     from headwater_server.identity.provider import Provider, is_safe_url
 
@@ -113,10 +113,10 @@ def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
 
 
 def _login_client(serve: ServeSettings) -> Client | None:
-    """This server as a client of the provider; None: nobody can log in on the page.
+    """Return this server's registration as a client of the provider; None: nobody can log in on the page.
 
     Raises:
-        AccessSettingsError: half of the settings is missing.
+        AccessSettingsError: some of the required settings are missing.
     """
     secret = serve.oidc_client_secret.get_secret_value()
     if serve.oidc_client_id is None:
@@ -141,10 +141,10 @@ def _login_client(serve: ServeSettings) -> Client | None:
 
 
 def _check_public_url(serve: ServeSettings) -> str:
-    """URL by which browsers and MCP clients reach the server, without a slash at its end.
+    """Return the checked public URL of the server, without a slash at its end.
 
     Raises:
-        AccessSettingsError: it isn't set, isn't safe, or has a host name that isn't allowed.
+        AccessSettingsError: the URL isn't set, isn't safe, or has a host name that isn't allowed.
     """
     from headwater_server.identity.provider import is_safe_url
 

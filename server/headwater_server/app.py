@@ -36,18 +36,18 @@ from headwater_server.routes import ROUTERS, intake, review
 from headwater_server.scoped import Access, ScopedRoute
 from headwater_server.tls import ServerTls
 
-# Of answers that are smaller, gzip saves less than a packet.
+# For smaller answers, gzip saves less than one packet.
 _GZIP_FROM_BYTES = 1_024
-# 9 is a third slower, for 1 % less.
+# Level 9 is a third slower and saves only 1 %.
 _GZIP_LEVEL = 5
 
 
 def create_app(graph: Graph, authentication: Authentication | None = None, tls: ServerTls | None = None) -> FastAPI:
-    """ASGI app of the API and the page over one graph.
+    """Create the ASGI app of the API and the page over one graph.
 
     Args:
-        graph: to ask.
-        authentication: ways to log in; None: those of the settings.
+        graph: the graph that requests ask.
+        authentication: ways to log in; None: the configured ones.
         tls: TLS of the server, for the metrics.
 
     Raises:
@@ -63,9 +63,9 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        # Routes are plain functions; this many run at a time, others wait.
+        # Routes are plain functions. This many run at the same time; others wait.
         to_thread.current_default_thread_limiter().total_tokens = limits.threads
-        checking = BackgroundChecks(graph, metrics.checks)
+        checking = BackgroundChecks(graph, metrics)
         checking.start()
         yield
         checking.stop()
@@ -117,13 +117,13 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     for router in ROUTERS:
         if router is review.router and not graph.serve.review:
             continue
-        # The single routes, so that a request's scope has the route with its whole path.
+        # Added one by one, so that the route in a request's scope has its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph
     app.state.metrics = metrics
     app.state.authentication, app.state.tls = authentication, tls
     app.state.probing = CapacityLimiter(1)
-    # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
+    # One large body and one declaration set at a time: more wouldn't be faster, and would take more memory.
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
     _document(app)
     app.router.routes.extend(mcp_routes(openapi_document(), limits))
@@ -149,5 +149,5 @@ def _document(app: FastAPI) -> None:
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    """OpenAPI document of the server, the same for every app of a process. Building it takes a quarter of a second."""
+    """OpenAPI document of the server, equal for all apps of a process. Building it takes a quarter of a second."""
     return document([route for router in ROUTERS for route in router.routes])

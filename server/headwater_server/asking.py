@@ -1,14 +1,15 @@
-"""From a request to a question's answer, and common parts of all routes.
+"""Steps from a request to a question's answer, and common parts of all routes.
 
     @router.get("/assets/{id:path}/upstream", response_model=Lineage)
     def upstream(ask: Ask, id: AssetName) -> Response:
         return ask(lambda reader: lineage(reader, LineageQuestion(id, …)))
 
-Such a route is a plain function: it runs in one of the server's threads and asks in one read transaction, which Neo4j
-ends at the time limit. A client that disconnects doesn't end it sooner.
+Such a route is a plain function. It runs in one of the server's threads and asks in one read transaction, which Neo4j
+ends at the time limit. The transaction continues if the client disconnects.
 
-Answers are JSON, the same as `--json` of the command line, and cacheable: a 200 of GET has a weak ETag of its content;
-a request that names it in `If-None-Match` is answered 304. Weak, since the same answer is sent with and without gzip.
+Answers are the JSON that `--json` of the command line prints. They are cacheable: a 200 of GET has an ETag of its
+content, and a request with this ETag in `If-None-Match` is answered 304. The ETag is weak, because one answer may be
+sent with and without gzip.
 """
 
 from __future__ import annotations
@@ -50,21 +51,21 @@ from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
-# What a record of the audit has of a request, besides the identity and the parameters of path and query: keys in its
-# scope, which whoever knows sets before the answer begins.
+# Keys in a request's scope for its audit record, besides the identity and the parameters of path and query. The code
+# that knows a value sets it before the answer begins.
 RESULTS = "headwater.results"
-"""Number of items that the answer is about; without one, it has none to count."""
+"""Number of items that the answer is about; absent if the answer has nothing to count."""
 FILTERS = "headwater.filters"
-"""Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
+"""Names and values of the parameters in the body: `[("dataset", "kafka://broker/orders")]`."""
 REQUEST_ID = "headwater.request"
-"""Id of the request, as in its log lines, its record of the audit and the header `X-Request-Id`."""
+"""Id of the request in its log lines, its audit record and the header `X-Request-Id`."""
 DECISION = "headwater.decision"
 """Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
 TOOL = "headwater.tool"
-"""Name of the tool of `headwater_server.mcp` that asks. No header can set it."""
+"""Name of the tool of `headwater_server.mcp` that asks. Headers can't set this key."""
 RECORDED = "headwater.recorded"
-"""True if the audit is to have this request; not set, its route decides. Those that are answered 401 or 403 it always
-has."""
+"""True if the audit records this request; if absent, the request's route decides. Requests answered 401 or 403 are
+always recorded."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
@@ -81,8 +82,8 @@ def area(
 
     Args:
         tag: name of the area.
-        needs: access that each of its routes needs.
-        responses: problems that its routes may answer.
+        needs: access that each route of the area needs.
+        responses: problems that the routes may answer.
     """
     return APIRouter(
         prefix=BELOW,
@@ -93,7 +94,7 @@ def area(
     )
 
 
-# Clients may cache it, but must revalidate it each time.
+# Clients may cache an answer, but must revalidate it each time.
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
@@ -106,12 +107,12 @@ def answered(
     incidents: IncidentMarks | None = None,
     status: int = 200,
 ) -> Response:
-    """The response with `answer`, a dataclass of plain values, and what holds for all of it.
+    """Build the response with `answer`, a dataclass of plain values, and metadata.
 
-    That is how far the graph is behind its topic, whether something is left out, and which of its datasets hold bad
-    data of open incidents.
+    The metadata are: the lag of the graph behind its topic, whether something is left out, and datasets with bad data
+    of open incidents.
 
-    Without the scope `expressions`, expressions, SQL, file paths and error texts aren't in it.
+    Without the scope `expressions`, the response has no expressions, SQL, file paths and error texts.
     """
     kind: Any = type(answer)
     if Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
@@ -122,7 +123,7 @@ def answered(
         graph = _without_times(graph)
     if incidents is not None:
         content = b'%s,"incidents":%s}' % (content[:-1], _adapter(IncidentMarks).dump_json(incidents))
-    # A client that has the answer needs no other one for each event on the topic, unless events may be missing now.
+    # The ETag ignores how far the graph is behind its topic, except for whether it is stale.
     tagged = content + b"stale" * (graph.stale is not None)
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
@@ -136,7 +137,7 @@ def answered(
 
 
 def _without_times(graph: GraphState) -> GraphState:
-    """State for who may not see everything: times and numbers count hidden events, too."""
+    """State of the graph for restricted askers, without times and numbers: these count hidden events, too."""
     return NOT_REPORTED if graph.stale is None else GraphState(None, None, "events wait on the topic")
 
 
@@ -152,7 +153,7 @@ def _sent(answer: Any, content: bytes, status: int) -> Response:
 
 
 class _Counted(Response):
-    """Response that writes the number of its answer's items into the scope, for the audit."""
+    """Response that stores its number of items in the scope, for the audit."""
 
     def __init__(self, answer: Any, **options: Any) -> None:
         super().__init__(**options)
@@ -166,9 +167,9 @@ class _Counted(Response):
 
 
 def results_of(answer: Any) -> int | None:
-    """Number of items that an answer is about: its `total`, or that of its first page; else events taken, or items.
+    """Return the number of items that an answer is about: its `total`, its first page's, accepted events or items.
 
-    None: it has none to count.
+    None if the answer has nothing to count.
     """
     for name in ("total", "events", "published"):
         if type(number := getattr(answer, name, None)) is int:
@@ -187,7 +188,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def weak_tag(content: bytes) -> str:
-    """ETag of a content that is sent with and without gzip."""
+    """Weak ETag of a content, for answers with and without gzip."""
     return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
 
@@ -200,13 +201,15 @@ def is_named(request: Request, tag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Everything that requests share: the graph's driver, limits, the policy for impacts, and the event sink.
+    """Shared state of all requests: the graph's driver, limits, the policy for impacts, and the event sink.
 
-    The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
-    events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
-    can't
-    be asked when records arrived. Without `authorization` every identity sees everything. Without `audit` no requests
-    are recorded; its writer stays the caller's to close.
+    - The caller closes the driver and the audit's writer.
+    - Without a policy, Headwater's default policy is used.
+    - Without a sink, no events are accepted, whatever the settings.
+    - Exemptions are accepted findings of the rules.
+    - Without `arrivals`, the arrival times of records in Kafka are unknown.
+    - Without `authorization`, every identity sees everything.
+    - Without `audit`, no requests are recorded.
     """
 
     driver: Driver
@@ -223,16 +226,16 @@ class Graph:
     audit: Audit | None = None
 
     def tenant_of(self, identity: Identity) -> str:
-        """The only tenant whose graph an identity may ask and change."""
+        """Return the only tenant whose graph an identity may ask and change."""
         return self.analysis.tenant if identity.tenant is None else identity.tenant
 
     def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
-        """Reader of what an identity may see.
+        """Return a reader that shows only visible assets of an identity.
 
         Args:
             identity: the asker.
             timeout_seconds: the requested time limit; `serve.timeout_max_seconds` caps it.
-            operation: id of the operation that asks. Only those of `FILTERED` are for who may not see everything.
+            operation: id of the operation that asks. Restricted askers may only use operations in `FILTERED`.
         """
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
@@ -248,7 +251,7 @@ class Graph:
         )
 
     def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
-        """Find out what an identity may see."""
+        """Return the visible assets of an identity; None: everything."""
         whole = Reader(
             self.driver,
             self.target,
@@ -264,7 +267,7 @@ class Graph:
         return self.authorization.everything(identity, self.tenant_of(identity))
 
     def kafka_reachable(self) -> bool | None:
-        """Return whether Kafka takes events; None if none are accepted."""
+        """Return True if Kafka accepts events; None if this server takes no events."""
         writes = self.serve.intake or self.serve.declare
         return self.sink.problem() is None if writes and self.sink is not None else None
 
@@ -282,7 +285,7 @@ class Asking:
     timeout_seconds: float | None
 
     def __call__(self, question: Callable[[Reader], Any]) -> Response:
-        """The answer of `question` as a response.
+        """Ask `question` and return the answer as a response.
 
         Raises:
             AnalysisError: from `question`; `handlers` turns it into a problem.
@@ -303,7 +306,7 @@ class Asking:
 
 
 def note_body(request: Request, parameters: Mapping[str, Any]) -> None:
-    """Note the parameters of a body for the audit, which doesn't read bodies; one that is None wasn't given."""
+    """Store the parameters of a body for the audit, which doesn't read bodies. None values are left out."""
     request.scope[FILTERS] = [(name, str(value)) for name, value in parameters.items() if value is not None]
 
 

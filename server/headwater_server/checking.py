@@ -1,4 +1,4 @@
-"""Checks the rules in the background, now and then, for the metrics."""
+"""Checks the rules and counts the incidents in the background, now and then, for the metrics."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from datetime import UTC, datetime
 
 from headwater_analysis.checks import check
 from headwater_analysis.errors import AnalysisError
+from headwater_analysis.incidents.figures import incident_figures
 from headwater_server.asking import Graph
 from headwater_server.identity import SERVER
-from headwater_server.metrics import CheckMetrics
+from headwater_server.metrics import ServeMetrics
 
 _log = logging.getLogger(__name__)
 
 
 class BackgroundChecks:
-    """Checks the rules periodically, in a separate thread, from `start` to `stop`.
+    """Checks the rules and counts the incidents periodically, in a separate thread, from `start` to `stop`.
 
     Args:
         graph: graph to check, with its exemptions.
-        metrics: metrics for the results.
+        metrics: metrics of the server.
         clock: seconds since 1970.
     """
 
-    def __init__(self, graph: Graph, metrics: CheckMetrics, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, graph: Graph, metrics: ServeMetrics, clock: Callable[[], float] = time.time) -> None:
         self._graph = graph
         self._metrics = metrics
         self._clock = clock
@@ -35,7 +36,7 @@ class BackgroundChecks:
 
     def start(self) -> None:
         """Start, if enabled in the settings."""
-        self._metrics.every(self._every)
+        self._metrics.checks.every(self._every)
         if self._graph.serve.check_every_seconds > 0:
             self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
             self._thread.start()
@@ -45,27 +46,26 @@ class BackgroundChecks:
         self._stopped.set()
 
     def once(self) -> bool:
-        """Check all rules.
+        """Count the incidents, then check all rules.
 
         Returns:
-            Check all rules; return False if the graph couldn't be asked, or a rule took too long. That is logged, and
-                the
-            metrics of what wasn't checked stay.
+            False if the graph couldn't be asked, or a rule took too long. That is logged, and the metrics of what
+            wasn't checked stay.
         """
         now = self._clock()
         try:
-            found = check(
-                self._graph.reader(SERVER), datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1
-            )
+            reader = self._graph.reader(SERVER)
+            self._metrics.incidents.counted(incident_figures(reader).severities)
+            found = check(reader, datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1)
         except AnalysisError as error:
             _log.warning("The rules weren't checked: %s Trying again in %g s.", error, self._every)
             return False
-        self._metrics.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules})
+        self._metrics.checks.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules})
         for rule in found.unchecked:
             _log.warning("The rule %s wasn't checked: %s Trying again in %g s.", rule.rule, rule.reason, self._every)
         if found.unchecked:
             return False
-        self._metrics.all_checked(now)
+        self._metrics.checks.all_checked(now)
         return True
 
     @property

@@ -1,18 +1,18 @@
-"""Connections of the HTTP server: deadlines, limits, and how each ends.
+"""Connections of the HTTP server: deadlines, limits and closing.
 
-uvicorn gives a client all the time it likes for the head of a request, a body and taking its answer, and any number of
-connections. Here
+uvicorn alone sets no time limits for the head of a request, its body and the reading of its answer, and accepts any
+number of connections. This module adds limits:
 
 - a head that is incomplete `head_timeout_seconds` after its connection was opened (or, on a kept-alive connection,
   after its first byte) is answered 408;
-- an answer of which the client reads nothing for `send_timeout_seconds` is given up;
+- a connection is aborted if the client reads nothing of its answer for `send_timeout_seconds`;
 - there are at most `connections_max` connections, `connections_per_client_max` of them from one address (for IPv6, from
   one /64). A further connection replaces the one that has been idle for longest. If none is idle, a few more are
   accepted only for `/livez`, `/readyz` and `/metrics`;
-- a connection that ends before all of a body was read stays half open until the client has read the answer: if it were
-  closed with unread bytes, TCP would reset it, and the client would never see the answer.
+- if a request is answered before its body was read, the connection stays half open until the client has read the
+  answer. TCP would reset a connection that is closed with unread bytes, and the client would never see the answer.
 
-How long a body may take is in `middleware.bodies`.
+`middleware.bodies` limits the time for bodies.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ HEALTH_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 RESERVED = 8
 """Number of connections beyond `connections_max`, only for these paths."""
 
-# Bytes that an early answered client may still send, and the time for it, before its connection is cut.
+# Limits after an early answer: bytes that the client may still send, and seconds until its connection is aborted.
 _LINGER_BYTES = 67_108_864
 _LINGER_SECONDS = 5.0
-# No problem document: there is no request yet that it could be an answer to.
+# Plain text, not a problem document: there is no complete request yet.
 _LATE = b"The head of the request didn't arrive in time."
 _TOO_SLOW = b"\r\n".join(
     (
@@ -59,14 +59,14 @@ _TOO_SLOW = b"\r\n".join(
 
 @dataclass
 class Connections:
-    """All connections of a server, and those that wait for a request.
+    """Connections of a server, with their limits.
 
     Attributes:
         settings: limits of connections.
         most: maximum number of connections; less than `connections_max` if the process may not open that many files.
-        counts: connections by client.
+        counts: number of connections by client.
         waiting: idle connections, the longest idle first.
-        refused: connections that were closed at once, since all places were taken.
+        refused: number of connections that were closed at once, because all connections were in use.
         evicted: number of idle connections closed in favour of others.
         late: number of connections whose head didn't arrive in time, or that didn't read their answer.
     """
@@ -80,10 +80,10 @@ class Connections:
     late: int = 0
 
     def admit(self, client: str) -> bool:
-        """Count a new connection; make room for it if necessary.
+        """Count a new connection; close an idle one for it if necessary.
 
         Returns:
-            Whether it may request anything; False for a connection of the reserve.
+            True if the connection may request anything; False for a connection of the reserve.
         """
         self.counts[client] += 1
         if self.counts[client] > self.settings.connections_per_client_max and not self._evict(client):
@@ -95,7 +95,7 @@ class Connections:
         return self.counts.total() > self.most + RESERVED
 
     def forget(self, client: str) -> None:
-        """One of its connections is closed."""
+        """Uncount a closed connection of a client."""
         self.counts[client] -= 1
         if not self.counts[client]:
             del self.counts[client]
@@ -131,10 +131,10 @@ class Connection(H11Protocol):
         self._counted = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take it, or refuse it."""
+        """Accept or refuse the new connection."""
         super().connection_made(cast("asyncio.Transport", _Lingering(transport, self)))
         if (certificate := transport.get_extra_info("peercert")) is not None:
-            # Each request's `state` is a copy of it.
+            # The `state` of each request is a copy of this dict.
             self.app_state = {**self.app_state, PEER_CERTIFICATE: certificate}
         self.of = network_of(self.client[0]) if self.client else ""
         self._counted = True
@@ -149,7 +149,7 @@ class Connection(H11Protocol):
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Stop the timers and uncount the connection."""
         super().connection_lost(exc)
         for timer in (self._head_timer, self._send_timer, cast("_Lingering", self.transport).timer):
             if timer is not None:
@@ -173,7 +173,7 @@ class Connection(H11Protocol):
             self._cancel_head_timer()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; or close, if this request's body wasn't completely read."""
+        """Wait for the next request; close the connection if this request's body wasn't completely read."""
         unread = self.conn.their_state is h11.SEND_BODY
         self._all.waiting[self] = None
         super().on_response_complete()
@@ -183,21 +183,21 @@ class Connection(H11Protocol):
             self._all.waiting.pop(self, None)
 
     def pause_writing(self) -> None:
-        """The client reads its answer slower than it is written."""
+        """Start the send timer: the client reads its answer slower than it is written."""
         super().pause_writing()
         self._unsent = self.transport.get_write_buffer_size()
         self._send_timer = self.loop.call_later(self._settings.send_timeout_seconds, self._check_sending)
 
     def resume_writing(self) -> None:
-        """The client has read most of its answer."""
+        """Stop the send timer: the client has read most of its answer."""
         super().resume_writing()
         if self._send_timer is not None:
             self._send_timer.cancel()
             self._send_timer = None
 
     def evict(self) -> None:
-        """Close this idle connection in favour of another."""
-        # Not at its closing: the loop may accept many more connections before.
+        """Close this idle connection in favour of a new one."""
+        # Uncounted now, not when it is closed: the loop may accept many more connections before that.
         self._leave()
         self._give_up()
 
@@ -208,7 +208,7 @@ class Connection(H11Protocol):
             self._all.forget(self.of)
 
     def _idle(self) -> bool:
-        # uvicorn's type is never None, but before the first request it is.
+        # By uvicorn's type the cycle is never None; before the first request it is None.
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
 
@@ -241,7 +241,7 @@ class Connection(H11Protocol):
 
 
 class _Lingering:
-    """Transport whose `close` lets the client read the written answer, although it may still be sending.
+    """Transport whose `close` lets the client read the written answer, even if the client is still sending.
 
     Args:
         connection: connection of the transport.
@@ -261,7 +261,7 @@ class _Lingering:
         return self.timer is not None or self._transport.is_closing()
 
     def close(self) -> None:
-        """Write the rest and end writing; if a body is still arriving, discard it."""
+        """Write the rest and end writing; discard a body that is still arriving."""
         if self.is_closing():
             return
         their_state = self._connection.conn.their_state
@@ -269,20 +269,20 @@ class _Lingering:
             self._transport.close()
             return
         self.timer = self._connection.loop.call_later(_LINGER_SECONDS, self._transport.abort)
-        # TLS can't close one direction alone: there the client knows the end of its answer by the length.
+        # TLS can't close only one direction; its client finds the end of the answer by the length.
         if self._transport.can_write_eof():
             self._transport.write_eof()
         self._transport.resume_reading()
 
     def discard(self, received: int) -> None:
-        """Count bytes that arrived after the end."""
+        """Count bytes that arrived after the end; abort at the limit."""
         self._discarded += received
         if self._discarded > _LINGER_BYTES:
             self._transport.abort()
 
     def cut(self) -> None:
-        """Close now; written data is only sent if possible at once."""
-        # The end of TLS would wait for the client's.
+        """Close now. Buffered data that can't be sent at once is lost."""
+        # A normal end of TLS would wait for the client's.
         if self._transport.get_write_buffer_size() or not self._transport.can_write_eof():
             self._transport.abort()
         else:
@@ -290,7 +290,7 @@ class _Lingering:
 
 
 class _HealthOnly:
-    """ASGI app for connections of the reserve: it serves health checks and refuses everything else."""
+    """ASGI app for connections of the reserve: serves health checks and refuses all other requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -306,7 +306,7 @@ class _HealthOnly:
 
 
 def network_of(address: str) -> str:
-    """Client of an address: the address itself; for IPv6 its /64, of which one machine may have every address."""
+    """Return the client of an address: the address itself; for IPv6 its /64 network, which one machine may own."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,6 +1,6 @@
-"""The OpenAPI document.
+"""OpenAPI document of the server.
 
-It is FastAPI's document of the routes, with
+It consists of FastAPI's document of the routes, and of
 
 - descriptions of fields, from the `Attributes:` of the answers' dataclasses;
 - a real request and answer per operation (`examples/`), recorded from the demo;
@@ -43,7 +43,7 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
         models: types of answers and bodies; nested dataclasses are found.
     """
     for kind in dict.fromkeys(each for model in models for each in _dataclasses(model, set())):
-        # Two models of one name are prefixed with their modules.
+        # If two models have one name, their schemas have the module as a prefix.
         schema, text = schemas.get(kind.__name__) or schemas.get(_qualified(kind)), kind.__doc__
         if schema is None or text is None:
             continue
@@ -57,7 +57,7 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
 
 
 def attributes(docstring: str) -> dict[str, str]:
-    """Field ⇒ its description, of a docstring's `Attributes:`, in JSON's words."""
+    """Map the fields in a docstring's `Attributes:` to their descriptions; None becomes null."""
     section = _SECTION.search(inspect.cleandoc(docstring) + "\n")
     return {
         name: _NONE.sub("null", " ".join(text.split()))
@@ -126,7 +126,7 @@ _ABOUT_BEARER = (
     "scopes that it has to have. A server to which only its own machine can connect may do without."
 )
 _ANSWERS_TO_NONE = frozenset({"intake", "declarations", "identity", "service"})
-"""Areas whose answers aren't of the graph."""
+"""Areas whose answers don't come from the graph."""
 _STATE = {
     "$ref": "#/components/schemas/GraphState",
     "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
@@ -142,7 +142,7 @@ _INCIDENTS = {
 
 
 def _secure(whole: dict[str, Any], routes: Iterable[APIRoute]) -> None:
-    """Add the credential that each operation needs. A scope is the role that the credential must have."""
+    """Add the credential that each operation needs. A scope appears as a role of the credential."""
     scheme = {"type": "http", "scheme": "bearer", "description": _ABOUT_BEARER}
     whole["components"]["securitySchemes"] = {_BEARER: scheme}
     for route in routes:
@@ -150,7 +150,7 @@ def _secure(whole: dict[str, Any], routes: Iterable[APIRoute]) -> None:
         if needs is Access.OPEN or not route.include_in_schema:
             continue
         for method in route.methods or ():
-            # Or none, where no way to log in is configured.
+            # No credential is needed if no way to log in is configured.
             roles = [needs.value] if isinstance(needs, Scope) else []
             whole["paths"][route.path_format][method.lower()]["security"] = [{}, {_BEARER: roles}]
 
@@ -166,7 +166,7 @@ def _qualified(model: Any) -> str:
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
-    """`responses` of a route with these problems."""
+    """Build `responses` of a route that may answer these problems."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     named: dict[int, list[str]] = {}
     for kind in kinds:
@@ -175,7 +175,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 
 def example(operation: str) -> Mapping[str, Any] | None:
-    """Recorded example of an operation: `path`, `query`, `body`, `answer`; None if there is none."""
+    """Recorded example of an operation: `path`, `query`, `body`, `answer`; None without a recording."""
     file = files("headwater_server").joinpath("examples", f"{operation}.json")
     if not file.is_file():
         return None
@@ -196,7 +196,7 @@ def _problem_schemas() -> dict[str, Any]:
 
 
 def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
-    """Names of schemas of which there are two: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`."""
+    """Shorten names with a module prefix: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`."""
     text = json.dumps(whole).replace('-Input"', '"')
     for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
         *modules, own = name.split("__")
@@ -220,6 +220,6 @@ def _exemplify(operation: dict[str, Any]) -> None:
 
 
 def success_of(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """Response of a successful operation: 200 for a question, 201 for sent data."""
+    """Return an operation's response for success: 201 if it has one (sent data), else 200."""
     responses: Mapping[str, dict[str, Any]] = operation["responses"]
     return responses["201"] if "201" in responses else responses["200"]

@@ -1,4 +1,4 @@
-"""Exceptions ⇒ problems."""
+"""Exception handlers, which turn exceptions into problems."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from headwater_server.problems import MOST_ERRORS, FieldProblem, ProblemType, pr
 
 log = logging.getLogger("headwater.serve")
 
-# Names of 10 KB are legal, and needn't be repeated whole.
+# Names of 10 KB are legal; a problem needn't repeat them whole.
 _LONGEST_DETAIL = 600
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Every exception that a route is meant to raise becomes a problem."""
+    """Register handlers that turn the expected exceptions of routes into problems."""
     app.add_exception_handler(AnalysisError, _of_question)
     app.add_exception_handler(RequestValidationError, _of_parameters)
     app.add_exception_handler(HTTPException, _of_routing)
@@ -50,7 +50,7 @@ def _of_question(_request: Request, error: Exception) -> Response:
             return problem(ProblemType.NOT_FILTERED, _short(error))
         case TimeLimitError():
             return problem(ProblemType.TIME_LIMIT, f"{error.what}, or allow more with `timeout`.")
-        # The messages of these three name addresses and users of ours: they are for the log.
+        # The messages of these three errors contain internal addresses and users: they belong in the log.
         case ArrivalsUnknownError():
             log.warning("%s", error)
             return problem(
@@ -72,7 +72,7 @@ def _of_question(_request: Request, error: Exception) -> Response:
 def _of_parameters(_request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
-    # Not `input`: it may be long, and is the sender's own.
+    # Without `input`: it may be long, and the sender knows it.
     errors = tuple(
         FieldProblem(_field(each["loc"]), _message(each)[:_LONGEST_DETAIL]) for each in error.errors()[:MOST_ERRORS]
     )
@@ -91,9 +91,9 @@ def _message(error: Mapping[str, Any]) -> str:
 
 
 def _field(where: tuple[str | int, ...]) -> str:
-    """`("query", "depth", "int")` ⇒ `depth`; a union's branches end in its types."""
+    """Return the field of a location: `("query", "depth", "int")` ⇒ `depth`; for a union the last part is a type."""
     if where[0] == "body":
-        # For invalid JSON, the position of the mistake.
+        # For invalid JSON, the location has the position of the mistake, a number.
         where = tuple(part for part in where if isinstance(part, str))
         return ".".join(str(part) for part in where[1:]) or "body"
     return str(where[1]) if len(where) > 1 else str(where[0])

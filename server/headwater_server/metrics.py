@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
@@ -12,10 +13,12 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from headwater_analysis.checks import RULES
+from headwater_analysis.incidents.figures import SeverityFigures, TimeTaken
 from headwater_audit.writer import AuditWriter, Commit
 from headwater_openlineage.intake.receiving import RefusalReason
 from headwater_openlineage.intake.request import RequestOutcome
 from headwater_openlineage.lenient import NoteKind
+from headwater_schemas.events import IncidentSeverity
 from headwater_server.identity.credentials import CredentialFault
 from headwater_server.problems import STATUS
 
@@ -27,6 +30,8 @@ _PREFIX = "headwater_serve"
 _SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
 _OTHER = "other"
+_NOT_STATED = "none"
+"""Label of incidents without a severity."""
 
 
 def _counter(name: str, about: str, by: tuple[str, type[StrEnum]], registry: CollectorRegistry) -> Counter:
@@ -263,6 +268,56 @@ class CheckMetrics:
         self._at.set(at)
 
 
+class IncidentMetrics:
+    """Metrics of incidents as of the latest check of the rules, by severity.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._open = Gauge(
+            "headwater_incidents_open",
+            "Open incidents, by severity and by the time since their opening.",
+            ["severity", "age"],
+            registry=registry,
+        )
+        self._new = Gauge(
+            "headwater_incidents_new",
+            "Open incidents that nobody has acknowledged or been assigned to, by severity.",
+            ["severity"],
+            registry=registry,
+        )
+        self._acknowledge = Gauge(
+            "headwater_incidents_acknowledge_median_seconds",
+            "Median time from opening to acknowledgement of the last 90 days, by severity; NaN: there was none.",
+            ["severity"],
+            registry=registry,
+        )
+        self._resolve = Gauge(
+            "headwater_incidents_resolve_median_seconds",
+            "Median time from opening to resolution of the last 90 days, by severity; NaN: there was none.",
+            ["severity"],
+            registry=registry,
+        )
+        self.counted(())
+
+    def counted(self, severities: Iterable[SeverityFigures]) -> None:
+        """Record the figures of each severity; of those that aren't given there are none."""
+        found = {each.severity: each for each in severities}
+        for severity in (*IncidentSeverity, None):
+            figures, label = found.get(severity), _NOT_STATED if severity is None else severity.value
+            for age in ("under_a_day", "under_a_week", "older"):
+                self._open.labels(label, age).set(0 if figures is None else getattr(figures.open, age))
+            self._new.labels(label).set(0 if figures is None else figures.new)
+            self._acknowledge.labels(label).set(_median(None if figures is None else figures.to_acknowledge))
+            self._resolve.labels(label).set(_median(None if figures is None else figures.to_resolve))
+
+
+def _median(taken: TimeTaken | None) -> float:
+    return math.nan if taken is None or taken.median_seconds is None else taken.median_seconds
+
+
 class ServeMetrics:
     """Metrics of one server, in a separate registry."""
 
@@ -289,6 +344,7 @@ class ServeMetrics:
         self.authentication = AuthenticationMetrics(self.registry)
         self.intake = IntakeMetrics(self.registry)
         self.checks = CheckMetrics(self.registry)
+        self.incidents = IncidentMetrics(self.registry)
         self.audit = AuditMetrics(self.registry)
         build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
         build.labels(version("headwater")).set(1)

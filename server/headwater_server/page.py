@@ -1,7 +1,7 @@
-"""The page at `/`, and that of the API at `/docs`: built from `web/`, shipped beside this module in `page/`.
+"""Lineage page at `/` and API reference at `/docs`, built from `web/` into the folder `page/`.
 
-Each file has a separate route, so that no other file is ever read; other paths are answered as unknown paths. A file is
-read and compressed once, at its first request.
+Each file has a separate route, so no other file is ever read; other paths are answered as unknown paths. A file is read
+and compressed once, at its first request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GZIP_LEVEL = 6
 
 
 def page_routes(folder: Path | None = None) -> list[Route]:
-    """A route for each file below `folder`, and for `/` and `/docs`, of those that were built."""
+    """Make a route for each file below `folder`, and for `/` and `/docs` if their files were built."""
     folder = folder or Path(str(files("headwater_server").joinpath("page")))
     names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
     named = {path: name for path, name in _PAGES.items() if name in names} | {f"/{name}": name for name in names}
@@ -49,9 +49,9 @@ def _content(file: Path) -> _Content:
 
 def _route(path: str, file: Path) -> Route:
     async def serve(request: Request) -> Response:
-        # The largest takes a tenth of a second to compress.
+        # In a thread: the largest file takes a tenth of a second to compress.
         content = await to_thread.run_sync(_content, file)
-        # Ask every time whether it still holds: a newer release's page and API belong together.
+        # Browsers revalidate every time, because the page has to match the API after an upgrade.
         headers = {"Cache-Control": "no-cache", "ETag": content.tag, "Vary": "Accept-Encoding"}
         if is_named(request, content.tag):
             return Response(status_code=304, headers=headers)

@@ -18,19 +18,19 @@ from headwater_server.identity import Scope, identity_of
 from headwater_server.problems import MOST_ERRORS
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
-"""By path pattern and method, the query's parameters, and whether each may be given several times."""
+"""Query parameters by path pattern and method; True for parameters that may be given several times."""
 
 
 LONGEST_NAME = 12_288
 SHORTEST_TIMEOUT_SECONDS = 1.0
-"""Neo4j looks for what to end every two seconds: below this, a limit would be no more than a hope."""
+"""Shortest time limit of a question. Neo4j ends overdue transactions only every two seconds."""
 RENAMED = {"includeColumns": "columns"}
-"""Parameters of earlier releases, and what they are called now."""
+"""Parameters of earlier releases, and their current names."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)")
 
 
 def unescaped(segment: str) -> str:
-    """`a%2Fb` ⇒ `a/b`: parameters of a path reach us as they were sent (`middleware.paths`)."""
+    """Unescape a parameter of a path, `a%2Fb` ⇒ `a/b`: paths arrive as sent (`middleware.requests.Paths`)."""
     try:
         return unquote(segment, errors="strict")
     except UnicodeDecodeError:
@@ -38,14 +38,14 @@ def unescaped(segment: str) -> str:
 
 
 def as_iso_8601(text: Any) -> Any:
-    """Refuse numbers, which pydantic takes for seconds or milliseconds, by their size."""
+    """Refuse numbers: pydantic would read them as seconds or milliseconds, depending on their size."""
     if not (isinstance(text, str) and _DATE.match(text)):
         raise ValueError("a time is written as 2025-01-31T12:00:00Z, or 2025-01-31")
     return text
 
 
 def in_utc(time: datetime) -> datetime:
-    """UTC if it has no zone."""
+    """Convert a time to UTC. A time without a zone is in UTC."""
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
@@ -85,12 +85,12 @@ RunId = Annotated[
 
 
 def in_capitals(text: Any) -> Any:
-    """Names of enumerations may be in upper or lower case; answers have them in upper case."""
+    """Convert the name of an enumeration's member to upper case: parameters may have it in any case."""
     return text.upper() if isinstance(text, str) else text
 
 
 def in_small_letters(text: Any) -> Any:
-    """The word allowed in place of a number."""
+    """Convert a word that is allowed in place of a number to lower case."""
     return text.lower() if isinstance(text, str) else text
 
 
@@ -123,9 +123,9 @@ AsOf = Annotated[Time | None, Query(description="The graph as it was then: what 
 
 
 Values = list[Annotated[str, Field(min_length=1)]]
-"""Values of a parameter that may be given several times."""
+"""Parameter that may be given several times."""
 Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
-"""Types of datasets or jobs, in capitals, of a parameter that may be given several times."""
+"""Parameter with types of datasets or jobs, in any case, that may be given several times."""
 
 
 async def _only(
@@ -160,7 +160,7 @@ Only = Annotated[RunFilter, Depends(_only)]
 
 
 def hops(depth: int | Literal["all"]) -> int | None:
-    """Convert `all` to None, as in questions."""
+    """Convert `all` to None, the unlimited depth of questions."""
     return None if depth == "all" else depth
 
 
@@ -168,7 +168,8 @@ async def known_only(request: Request) -> None:
     """Refuse unknown query parameters: a misspelt one would silently change the answer.
 
     Raises:
-        RequestValidationError: a parameter is unknown (with the nearest known one), or is wrongly given twice.
+        RequestValidationError: a parameter is unknown (with the nearest known one), or is given twice but not
+            repeatable.
     """
     taken: QueryNames = request.app.state.query_names
     known = taken[getattr(request.scope.get("route"), "path_format", ""), request.method]
@@ -183,7 +184,7 @@ async def known_only(request: Request) -> None:
         elif len(request.query_params.getlist(name)) > 1 and not known[name]:
             errors.append({"loc": ("query", name), "msg": "It is given more than once."})
         if len(errors) >= MOST_ERRORS:
-            break  # to look for the nearest names of thousands would hold up all other requests
+            break  # a search for the nearest names of thousands of parameters would hold up all other requests
     if errors:
         raise RequestValidationError(errors)
 

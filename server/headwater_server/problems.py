@@ -1,33 +1,33 @@
-"""Problem responses by RFC 9457: `application/problem+json`.
+"""Problem responses (RFC 9457): `application/problem+json`.
 
 | status | type | when |
 |---|---|---|
-| 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
-| 400 | `urn:headwater:event` | what was sent is no OpenLineage event; with the JSON pointer of each fault |
-| 400 | `urn:headwater:declaration` | what was sent declares nothing; with line and JSON pointer of each fault |
+| 400 | `urn:headwater:question` | the parameters are well-formed but make no sense together; an invalid cursor |
+| 400 | `urn:headwater:event` | the body isn't a valid OpenLineage event; with the JSON pointer of each fault |
+| 400 | `urn:headwater:declaration` | the body isn't a valid declaration; with line and JSON pointer of each fault |
 | 400 | `urn:headwater:credentials` | the request has more than one credential |
-| 401 | `urn:headwater:unauthenticated` | the request has no credential, or one that isn't valid |
+| 401 | `urn:headwater:unauthenticated` | the request has no valid credential |
 | 403 | `urn:headwater:forbidden` | the credential doesn't give the scope that the route needs |
-| 403 | `urn:headwater:not-filtered` | the answer is for askers who may see everything |
-| 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
+| 403 | `urn:headwater:not-filtered` | only askers who may see everything get this answer |
+| 403 | `urn:headwater:cross-site` | a page of another site made the browser send the request |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
-| 404 | `urn:headwater:no-such-path` | nothing is served there |
-| 405 | `urn:headwater:method` | not with this method |
+| 404 | `urn:headwater:no-such-path` | the server has no such path |
+| 405 | `urn:headwater:method` | the path doesn't accept this method |
 | 408 | `urn:headwater:too-slow` | the body didn't arrive within `serve.body_timeout_seconds` |
-| 409 | `urn:headwater:ambiguous` | several things are called that; with an exact spelling of each |
+| 409 | `urn:headwater:ambiguous` | several assets have this name; with an exact spelling of each |
 | 409 | `urn:headwater:revision` | the graph has a later revision of the declaration set |
 | 413 | `urn:headwater:too-large` | the body is larger than `serve.body_max_bytes`, or `serve.intake_body_max_bytes` |
-| 415 | `urn:headwater:media-type` | the body isn't JSON, or compressed where or as it isn't taken |
-| 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
-| 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
-| 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
-| 503 | `urn:headwater:audit-unavailable` | who asks what is recorded, and can't be now |
-| 503 | `urn:headwater:busy` | too many questions wait already |
-| 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
+| 415 | `urn:headwater:media-type` | the body isn't JSON, or its compression isn't accepted |
+| 421 | `urn:headwater:host` | the `Host` of the request isn't a name of this server |
+| 422 | `urn:headwater:parameters` | parameters or fields are unknown, missing or ill-formed; with each of them |
+| 500 | `urn:headwater:defect` | an unexpected error; the log has it under `instance` |
+| 503 | `urn:headwater:audit-unavailable` | the audit can't record the request |
+| 503 | `urn:headwater:busy` | too many questions are waiting |
+| 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many are waiting |
 | 503 | `urn:headwater:provider-unavailable` | the provider that verifies the credential doesn't answer |
 | 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
 | 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
-| 503 | `urn:headwater:arrivals-unknown` | Kafka can't be asked when records of the topic arrived |
+| 503 | `urn:headwater:arrivals-unknown` | the arrival times of the topic's records can't be read from Kafka |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
 
 No problem contains a secret, an internal address or a code location.
@@ -47,7 +47,7 @@ from starlette.responses import Response
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 MOST_ERRORS = 20
-"""Faults that a problem lists: the first ones show what is wrong."""
+"""Maximum number of faults that a problem lists."""
 
 
 class ProblemType(StrEnum):
@@ -88,7 +88,7 @@ OF_IDENTITY = (
     ProblemType.FORBIDDEN,
     ProblemType.PROVIDER_UNAVAILABLE,
 )
-"""The problems of credentials, which every route has that isn't open."""
+"""Problems of credentials: every route may answer them, except open routes."""
 
 OF_SENDING = (
     ProblemType.CROSS_SITE,
@@ -103,7 +103,7 @@ OF_SENDING = (
     ProblemType.BUSY,
     ProblemType.KAFKA_UNAVAILABLE,
 )
-"""The problems of every route that takes events, declarations or actions."""
+"""Problems of every route that accepts events, declarations or actions."""
 
 OF_INTAKE = frozenset(
     {
@@ -113,7 +113,7 @@ OF_INTAKE = frozenset(
         ProblemType.REVISION,
     }
 )
-"""The problems of sending events and declarations, which no question has."""
+"""Problems of sending events and declarations, in addition to those of questions."""
 
 
 STATUS: dict[ProblemType, HTTPStatus] = {
@@ -225,7 +225,7 @@ def problem(
     errors: tuple[FieldProblem, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Response with the details of a problem."""
+    """Build the response with the details of a problem."""
     found = ProblemDetails(
         kind, _TITLE[kind], STATUS[kind], detail, instance, nearest or None, candidates or None, errors or None
     )

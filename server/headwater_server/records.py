@@ -1,4 +1,4 @@
-"""Records of a topic in query parameters: by offset, by ranges, or by time of arrival."""
+"""Query parameters that name records of a topic: by offset, by ranges, or by time of arrival."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ async def records_query(
     until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
     read_time: ReadTime = False,
 ) -> RecordsQuery:
-    """The records that a request's query names."""
+    """Collect the query parameters that name records."""
     return RecordsQuery(topic, partition, offset, end, topic_id, range_, time, until, read_time or None)

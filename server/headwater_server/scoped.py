@@ -1,9 +1,9 @@
-"""Routes, each with the access that it needs: where its route is made, and nowhere else.
+"""Routes with the access that each needs, which is declared where the route is made.
 
     router = area("search", needs=Scope.READ)       # every route of the router
 
-`access_of` finds the route of a request as the router does, before its body is read. A route that is reached although
-another access was checked answers with a defect, so that no difference between the two opens anything.
+`access_of` finds the route of a request before its body is read, as the router does later. If the router chooses a
+route with another access than the checked one, the answer is a defect. So a difference between the two grants nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Access(StrEnum):
     """Needs other than a scope."""
 
     OPEN = "open"
-    """Anybody, without a credential: the route has nothing of the graph."""
+    """Anybody, without a credential: the route shows nothing of the graph."""
     IDENTIFIED = "identified"
     """Any identity, whatever its scopes."""
 
@@ -36,15 +36,16 @@ Needs: TypeAlias = Access | Scope
 
 
 CHECKED = "headwater.access"
-"""Key in a request's scope of the access that was checked."""
+"""Key in a request's scope: the checked access."""
 
 
 class _Checked(Route):
     """Route that refuses requests for which another access was checked.
 
     Attributes:
-        needs: access that it needs.
-        recorded: whether the audit has each request; False for what has nothing of the graph: only refusals are there.
+        needs: access that the route needs.
+        recorded: whether the audit records every request; False records only refusals, for routes that show nothing of
+            the graph.
     """
 
     needs: Needs
@@ -52,14 +53,14 @@ class _Checked(Route):
 
     @cached_property
     def literal(self) -> str:
-        """Beginning of all paths that it can match."""
+        """Common prefix of all paths that the route matches."""
         return self.path.partition("{")[0]
 
     async def handle(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Handle a request.
 
         Raises:
-            RuntimeError: its access wasn't checked.
+            RuntimeError: the access of the route wasn't checked.
         """
         if scope.get(CHECKED) is not self.needs:
             raise RuntimeError(f"{self.path} needs {self.needs}, and {scope.get(CHECKED)} was checked")
@@ -67,11 +68,11 @@ class _Checked(Route):
 
 
 class ScopedApiRoute(_Checked, APIRoute):
-    """Route of the API. A class for each need, made by `api_route`."""
+    """Route of the API. `api_route` makes a class for each need."""
 
 
 def api_route(needs: Needs, *, recorded: bool = True) -> type[ScopedApiRoute]:
-    """Class of the routes with this need."""
+    """Make the class of routes with this need."""
     members = {"needs": needs, "recorded": recorded}
     return cast("type[ScopedApiRoute]", type("ScopedApiRoute", (ScopedApiRoute,), members))
 
@@ -93,7 +94,7 @@ class ScopedRoute(_Checked):
 
 
 def is_recorded(route: BaseRoute | None) -> bool:
-    """Return True if the audit has each request to a route, also where there is none; False: only refusals."""
+    """Return True if the audit records every request to a route, or to no route; False if only refusals."""
     return not isinstance(route, _Checked) or route.recorded
 
 
@@ -101,7 +102,7 @@ def needs_of(route: BaseRoute) -> Needs:
     """Access that a route needs.
 
     Raises:
-        TypeError: the route was made without saying so: a defect, never a default.
+        TypeError: the route doesn't declare its access: a defect; there is no default.
     """
     if isinstance(route, _Checked):
         return route.needs
@@ -109,7 +110,7 @@ def needs_of(route: BaseRoute) -> Needs:
 
 
 def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
-    """Access that a request needs. Where there is no route, any identity may learn so.
+    """Access that a request needs. Without a route, any identity gets the answer that there is none.
 
     Args:
         routes: all routes, in the order in which the router tries them.
@@ -120,17 +121,17 @@ def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
 
 
 def route_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
-    """Route of a request, and the parameters of its path as they were sent; None: there is no such path.
+    """Route of a request, and the parameters of its path as sent; None if no route has the path.
 
     Args:
         routes: all routes, in the order in which the router tries them.
         scope: the request; its path as routes see it (`middleware.requests.Paths`).
     """
-    # As `middleware.answers.Head` passes it on.
+    # `middleware.answers.Head` passes HEAD on as GET.
     asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
     partial: tuple[BaseRoute | None, Mapping[str, Any]] = None, {}
     for route in routes:
-        # `matches` takes longer, and there are 40 of them.
+        # A comparison of prefixes first: `matches` takes longer, and there are 40 routes.
         if isinstance(route, _Checked) and not asked["path"].startswith(route.literal):
             continue
         match, child = route.matches(asked)

@@ -1,7 +1,8 @@
-"""Server of the app, until it is stopped.
+"""Server of the app.
 
-Stopping, in this order: no new connections; current requests continue for `serve.drain_seconds`, then they are answered
-503; the driver is closed. A question that is still running then keeps the process until its time limit.
+A stop has three steps. No new connections are accepted. Current requests continue for `serve.drain_seconds`, then they
+are answered 503. The driver is closed. A question that is still running then keeps the process alive until its time
+limit.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from headwater_server.tls import HANDSHAKES_MAX, ServerTls, TlsConnections
 
 log = logging.getLogger("headwater.serve")
 
-# A name of 10 KB, every byte of it escaped, eight times over. Longer ones are answered 400 by uvicorn.
+# Eight times a name of 10 KB whose bytes are all escaped. uvicorn answers longer heads with 400.
 _LONGEST_HEAD_BYTES = 262_144
 _BACKLOG = 128
 _CHECK_SECONDS = 5.0
-# Besides clients' connections: Neo4j's, log, libraries; and connections accepted in one turn of the loop before they
-# can be refused.
+# Open files besides clients' connections: Neo4j's connections, log, libraries, and connections that one turn of the
+# loop accepts before they can be refused.
 _OTHER_FILES = 128 + 2 * _BACKLOG
 _FEWEST_CONNECTIONS = 16
 
 
 class HttpServer:
-    """Listens from the start, serves in `run`.
+    """HTTP server of the app: listens from its creation on, serves requests in `run`.
 
     Args:
-        graph: to ask; its driver is closed with this object.
+        graph: the graph that requests ask; `close` closes its driver.
         app: the ASGI app; by default `create_app(graph)`.
         tls: TLS of all connections; None: plain HTTP.
 
@@ -83,11 +84,11 @@ class HttpServer:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def check(self) -> bool:
-        """Check that Neo4j answers now. Where it doesn't, or takes its time, the server starts nevertheless.
+        """Return True if Neo4j answers now. If it doesn't, or is slow, the server may start nevertheless.
 
         Raises:
-            GraphRefusedError: it refuses user, password or database, or its graph is of another version; and goes on
-                doing so until a setting is changed.
+            GraphRefusedError: Neo4j refuses user, password or database, or its graph is of another version. This lasts
+                until a setting is changed.
         """
         try:
             self._graph.reader(SERVER).read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
@@ -100,11 +101,11 @@ class HttpServer:
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        """Drain and end; from any thread or signal handler."""
+        """Drain and end. May be called from any thread or signal handler."""
         self._server.should_exit = True
 
     def close(self) -> None:
-        """Let go of the port and the connections to Neo4j."""
+        """Close the socket and the connections to Neo4j."""
         self._socket.close()
         self._graph.driver.close()
 
@@ -115,21 +116,21 @@ class _Uvicorn(uvicorn.Server):
         self._tls = tls
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Nobody waits for handshakes."""
+        """Shut down; handshakes in progress are aborted, not waited for."""
         if self._tls is not None:
             self._tls.abort()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The command handles signals and ends with status 0; uvicorn would raise them again afterwards."""
+        """Leave signals to the command, which exits with status 0; uvicorn would raise them again afterwards."""
         yield
 
 
 def _places(settings: ServeSettings, tls: ServerTls | None) -> int:
-    """Number of connections that the process may hold. The limit of open files is raised for them, if allowed.
+    """Return the number of connections that the process may hold; raise its limit of open files if allowed.
 
-    A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
+    A server without free files can't even refuse connections: they stay in the queue, and the event loop spins.
     """
     handshakes = 0 if tls is None else HANDSHAKES_MAX
     wanted = settings.connections_max + RESERVED + settings.threads + _OTHER_FILES + handshakes
@@ -158,7 +159,7 @@ def _listening(host: str, port: int) -> socket.socket:
     )[0]
     listener = socket.socket(family, kind, protocol)
     try:
-        # A server that is started again needn't wait for the last one's connections to be forgotten.
+        # A restarted server needn't wait until the system has forgotten the previous server's connections.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)

@@ -1,15 +1,14 @@
-"""TLS of the server: certificate, key and client CA from files, read anew when they change; and TLS connections.
+"""TLS of the server: certificate, key and client CA from files, read again when they change; and TLS connections.
 
-asyncio's `SSLProtocol` stands between the socket and a `Connection`. Each connection gets the context that holds when
-it is accepted, so that a new certificate or client CA takes effect without a restart. A handshake isn't a connection
-yet:
+asyncio's `SSLProtocol` is between the socket and a `Connection`. Each connection gets the current context when it is
+accepted, so a new certificate or client CA takes effect without a restart. Handshakes have their own limits:
 
-- it has `head_timeout_seconds`;
-- there are at most 128 at a time, 32 of them from one client. One more ends the oldest. Else anybody could take all
-  files of the process by opening connections and sending nothing.
+- each has `head_timeout_seconds`;
+- there are at most 128 at a time, 32 of them from one client. One more ends the oldest. Otherwise anybody could exhaust
+  the process's files by opening connections and sending nothing.
 
-A resumed session has the certificate of its first handshake. The certificate's end is checked with each request, and a
-new client CA comes with a new context, which resumes no session of the one before.
+A resumed session keeps the client certificate of its first handshake. The certificate's end is checked with each
+request. A new client CA comes with a new context, which doesn't resume older sessions.
 """
 
 from __future__ import annotations
@@ -32,24 +31,24 @@ from headwater_server.settings import AccessSettingsError
 log = logging.getLogger("headwater.serve")
 
 HANDSHAKES_MAX = 128
-"""Number of handshakes at the same time, beside the connections."""
+"""Maximum number of handshakes at the same time, in addition to the connections."""
 _HANDSHAKES_PER_CLIENT_MAX = 32
 _SHUTDOWN_SECONDS = 5
 
 
 class TlsFilesError(AccessSettingsError):
-    """A file of the server's TLS can't be used; the message names it and the reason, and never has the key."""
+    """A file of the server's TLS can't be used. The message names the file and the reason, and never has the key."""
 
 
 class ServerTls:
-    """Current TLS context, of files that may change.
+    """Current TLS context, from files that may change.
 
-    While changed files are broken, or don't belong together yet, the context before stays in use.
+    While changed files are broken or don't match, the previous context stays in use.
 
     Args:
         certificate: PEM file with the certificate and its chain.
-        key: PEM file with the key, without a password; None: it is in the certificate's file.
-        client_ca: PEM file with the authorities of client certificates; None: clients aren't asked for one.
+        key: PEM file with the key, without a password; None: the key is in the certificate's file.
+        client_ca: PEM file with the authorities of client certificates; None: clients aren't asked for certificates.
         required: True to end handshakes of clients without a certificate.
 
     Raises:
@@ -64,7 +63,7 @@ class ServerTls:
         self._signature = self._look()
         self._context = self._load()
         self.current = True
-        """False while the files are broken, and the ones before are in use."""
+        """False while the files are broken and the previous context is in use."""
 
     def context(self) -> ssl.SSLContext:
         """Context for the next connection."""
@@ -82,12 +81,12 @@ class ServerTls:
         return self._context
 
     def check(self) -> bool:
-        """Look at the files now; return True if they are in use."""
+        """Check the files now; return True if their current content is in use."""
         self.context()
         return self.current
 
     def _look(self) -> tuple[object, ...]:
-        """Signature of the files: it changes whenever one of them does."""
+        """Signature of the files, which changes whenever one of them changes."""
         found: list[object] = []
         for file in (self._certificate, self._key, self._client_ca):
             try:
@@ -99,10 +98,10 @@ class ServerTls:
         return tuple(found)
 
     def _load(self) -> ssl.SSLContext:
-        """Context of the files as they are.
+        """Make a context from the current files.
 
         Raises:
-            TlsFilesError: they can't be used.
+            TlsFilesError: the files can't be used.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -126,13 +125,13 @@ class ServerTls:
                 "Check HEADWATER_SERVE_TLS_CLIENT_CA: PEM, one certificate or several.",
             ) from None
         context.verify_mode = ssl.CERT_REQUIRED if self._required else ssl.CERT_OPTIONAL
-        # An intermediate authority alone can be the one that is trusted.
+        # The trusted authority may be an intermediate one, without its root.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         return context
 
 
 def _no_password() -> NoReturn:
-    # Without this, OpenSSL would ask for it on the terminal.
+    # Without this callback, OpenSSL would ask for the password on the terminal.
     raise ValueError("the key has a password")
 
 
@@ -147,9 +146,9 @@ class TlsConnections:
     """Protocol factory for uvicorn: `Connection`s over TLS, and the handshakes in progress.
 
     Attributes:
-        connections: limits, and the connections whose handshake is complete.
-        tls: context of the next connection.
-        handshakes: handshakes in progress by their client's network, the oldest first.
+        connections: limits, and connections with a complete handshake.
+        tls: source of the next connection's context.
+        handshakes: network of the client for each handshake in progress, the oldest first.
         evicted: number of handshakes that were ended in favour of others.
     """
 
@@ -165,12 +164,12 @@ class TlsConnections:
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> asyncio.BaseProtocol:
-        """Protocol of a connection that was just accepted."""
+        """Make the protocol of a connection that was just accepted."""
         inner = Connection(config, server_state, app_state, _loop, connections=self.connections)
         return _TlsProtocol(inner, self)
 
     def begin(self, protocol: _TlsProtocol, client: str) -> None:
-        """A handshake begins; make room for it if necessary."""
+        """Add a new handshake; end an older one for it if necessary."""
         theirs = [each for each, of in self.handshakes.items() if of == client]
         if len(theirs) >= _HANDSHAKES_PER_CLIENT_MAX:
             self._evict(theirs[0])

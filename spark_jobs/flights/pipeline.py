@@ -3,7 +3,7 @@
     load ─▶ flights.departed ─▶ enrich ─▶ flights.enriched ─┬▶ delays ─▶ delays/ ─▶ daily_report ─▶ daily_report/
                                                             └▶ routes ─▶ routes/ and flights.routes
 
-Everything a script writes, but for the topics, lies under `--home`.
+All files that a script writes are under `--home`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ FLIGHT = (
 null for a flight that never left."""
 
 ENRICHED_FLIGHT = f"{FLIGHT}, airline STRING, manufacturer STRING, model STRING, seats INT, built INT"
-"""The JSON value of `flights.enriched`: the flight, with its airline's name and its plane where they are known."""
+"""The JSON value of `flights.enriched`: the flight, with its airline's name and its plane if known."""
 
-POLL_SECONDS = 1  # whole seconds are what awaitTermination declares
+POLL_SECONDS = 1  # awaitTermination takes whole seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Options:
     Attributes:
         home: Folder of everything the pipeline reads and writes as files.
         kafka: Bootstrap servers of the pipeline's topics.
-        lineage: Whether Headwater watches the job.
+        lineage: True if Headwater captures the job.
         rest: The script's own flags.
     """
 
@@ -138,7 +138,7 @@ def session(app: str) -> SparkSession:
 
 
 def captured(spark: SparkSession, options: Options) -> AbstractContextManager[Any]:
-    """Headwater's capture around a job: inside the `with`, what `spark` reads and writes becomes lineage.
+    """Context of Headwater's capture: inside the `with`, reads and writes of `spark` become lineage.
 
     The lineage goes to the Kafka of the HEADWATER_* variables, else to the pipeline's own Kafka.
     """
@@ -167,7 +167,7 @@ def read_topic(spark: SparkSession, options: Options, topic: str, schema: str) -
 
 
 def run_stream(query: DataStreamWriter, options: Options) -> None:
-    """Start `query` and return when it has processed everything that `--follow-until` asks for.
+    """Start `query`, and return when it has processed everything that `--follow-until` requires.
 
     Raises:
         StreamingQueryException: The query failed.
@@ -182,8 +182,8 @@ def run_stream(query: DataStreamWriter, options: Options) -> None:
 def follow(query: StreamingQuery, finished: Callable[[], bool]) -> None:
     """Let `query` run until `finished()`, then until it has nothing left to process, and stop it between micro-batches.
 
-    What was put on its topics before `finished()` became true is processed, micro-batches without data that only move
-    the watermark included.
+    Records that were put on its topics before `finished()` became true are processed. Micro-batches without data, which
+    only move the watermark, are processed, too.
     """
     while not finished():
         if query.awaitTermination(POLL_SECONDS):

@@ -1,14 +1,14 @@
 """Keep the events topic in Parquet, partitioned by day: `spark-submit archive.py --output s3a://lineage/archive`.
 
-Each start takes up where the last one stopped, archives what the topic holds by then, and stops: run it by the hour or
-the day. With `--follow` it goes on. `headwater graph rebuild --archive` reads what it writes. Records are kept as they
+Each start continues where the last one stopped, archives the topic's records so far, and stops: schedule it hourly or
+daily. With `--follow` it keeps running. `headwater graph rebuild --archive` reads the archive. Records are kept as they
 are, bad ones too, with their coordinates; a record is in the archive exactly once.
 
     topic, topic_id, partition, offset    where it was; the id distinguishes a topic that was deleted and created again
     timestamp                             when it was published, which decides its day (UTC)
     key, value, headers                   the record
 
-A checkpoint for each incarnation of the topic lies beside the data, in `_checkpoints`.
+The archive's folder `_checkpoints` has a checkpoint for each incarnation of the topic.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ from headwater_schemas.events import (
     JobRef,
     KafkaRanges,
     LineageEvent,
+    NotificationChange,
+    NotifiedRecipient,
     OffsetRange,
     Position,
     ReachedDataset,
@@ -282,6 +284,18 @@ def reached_datasets(draw: st.DrawFn) -> tuple[ReachedDataset, ...]:
 
 
 @st.composite
+def notified_recipients(draw: st.DrawFn) -> tuple[NotifiedRecipient, ...]:
+    """Recipients that a NOTIFIED may name."""
+    digest = st.binary(min_size=32, max_size=32).map(bytes.hex)
+    change = st.sampled_from([each for each in NotificationChange if each is not NotificationChange.UNKNOWN])
+    names = sorted(draw(st.sets(_nonempty(), min_size=1, max_size=3)))
+    return tuple(
+        NotifiedRecipient(recipient=name, channel=draw(_nonempty()), digest=draw(digest), change=draw(change))
+        for name in names
+    )
+
+
+@st.composite
 def incidents(draw: st.DrawFn) -> IncidentEvent:
     """Good bodies of actions on incidents."""
     action = draw(st.sampled_from([action for action in IncidentAction if action is not IncidentAction.UNKNOWN]))
@@ -307,6 +321,8 @@ def incidents(draw: st.DrawFn) -> IncidentEvent:
             given |= {"into": "another one"}
         case IncidentAction.REACHED:
             given |= {"reached": draw(reached_datasets()), "as_of": draw(_TIMES), "complete": draw(st.booleans())}
+        case IncidentAction.NOTIFIED:
+            given |= {"notified": draw(notified_recipients())}
         case IncidentAction.RESOLVED:
             given |= {"resolution": draw(st.sampled_from(list(IncidentResolution)[1:]))}
     return IncidentEvent(action=action, **given)

@@ -42,6 +42,8 @@ from headwater_schemas.events import (
     LifecycleChange,
     LineageEvent,
     MarkSpread,
+    NotificationChange,
+    NotifiedRecipient,
     OffsetRange,
     OpaqueRange,
     Owner,
@@ -484,6 +486,19 @@ def full_incident_of_a_reach() -> LineageEvent:
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
+def full_incident_of_a_notification() -> LineageEvent:
+    """A recipient of each change."""
+    changes = [each for each in NotificationChange if each is not NotificationChange.UNKNOWN]
+    notified = tuple(
+        NotifiedRecipient(recipient=f"team:{n}", channel="#flights", digest=f"{n}123456789abcdef" * 4, change=change)
+        for n, change in enumerate(changes)
+    )
+    body = IncidentEvent(
+        incident="delays-2013-01-01", action=IncidentAction.NOTIFIED, by="headwater notify", notified=notified
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
 FULL_EVENTS = {
     "run": full_run_event,
     "interval": full_interval_event,
@@ -501,6 +516,7 @@ FULL_EVENTS = {
     "incident_of_a_merge": full_incident_of_a_merge,
     "incident_of_a_resolution": full_incident_of_a_resolution,
     "incident_of_a_reach": full_incident_of_a_reach,
+    "incident_of_a_notification": full_incident_of_a_notification,
 }
 
 

@@ -124,4 +124,5 @@ def an_incident(found: IncidentReach | None, **brief: object) -> Incident:
         history=(ActionTaken(at=AT, action=IncidentAction.OPENED, by="ann", text="Negative delays"),),
         reach=found,
         recorded=None,
+        notified=(),
     )

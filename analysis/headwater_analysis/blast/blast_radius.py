@@ -49,7 +49,7 @@ def blast(
         NotFoundError: no such run, query, micro-batch or topic.
         AmbiguousError: several have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
-        AnalysisError: as in the tree of `errors`.
+        AnalysisError: see the tree in `errors`.
     """
     if limit < 1:
         raise QuestionError("The limit is at least 1.", field="limit")
@@ -71,8 +71,8 @@ def blast(
     return reader.read(question)
 
 
-Repairs: TypeAlias = Callable[[Hop, Part], tuple[Part | None, list[Superseded]]]
-"""Splits a part that a step wrote into what is left of it, and what was declared repaired."""
+Repairs: TypeAlias = Callable[[Hop | None, Part], tuple[Part | None, list[Superseded]]]
+"""Function that splits a part that a step wrote (None: any) into what is left of it, and what was declared repaired."""
 
 
 def blast_in(
@@ -92,18 +92,19 @@ def blast_in(
         parts: bad parts of datasets.
         origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
         depth, limit: as in `blast`.
-        repairs: takes out parts that were declared repaired; None: none were.
+        repairs: removes parts that were declared repaired; None: no part was.
         bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
     """
     found = follow(context, parts, depth=depth, limit=limit, first=origins)
-    tainted = _tainted(context, found.hops, repairs, shift=0 if origins else 1)
+    hops = found.hops if repairs is None else _after_repairs(found.hops, repairs)
+    tainted = _tainted(context, hops, repairs, shift=0 if origins else 1)
     still_bad = {part.dataset.key for part in found.start} if bad_start is None else set(bad_start)
     still_bad |= {one.dataset.key for one in tainted if one.parts}
     return Blast(
         start=found.start,
         tainted=tainted,
-        hops=found.hops,
-        totals=_totals(tainted, found.hops),
+        hops=hops,
+        totals=_totals(tainted, hops),
         consumers=consumers_of_datasets(context.tx, still_bad),
         quality=tuple(quality_of(context.tx, (each.dataset for each in tainted))),
         notes=tuple(context.notes),
@@ -111,12 +112,47 @@ def blast_in(
     )
 
 
-def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:
+def _after_repairs(hops: Iterable[Hop], repairs: Repairs) -> tuple[Hop, ...]:
+    """Leave out steps that began after all bad parts that they read were repaired, and steps reached only by these."""
+    kept: list[Hop] = []
+    clean: set[int] = set()
+    for hop in hops:
+        if (hop.after and clean.issuperset(hop.after)) or _read_repaired(hop, repairs):
+            clean.add(hop.number)
+        else:
+            kept.append(replace(hop, after=tuple(number for number in hop.after if number not in clean)))
+    return tuple(kept)
+
+
+def _read_repaired(hop: Hop, repairs: Repairs) -> bool:
+    began = hop.step.started_at
+    if not hop.depth or not hop.inputs or began is None:
+        return False
+    for part in hop.inputs:
+        left, gone = repairs(None, part)
+        if left is not None or any(each.at is None or each.at > began for each in gone):
+            return False
+    return True
+
+
+def split_outputs(
+    context: Context, hops: Iterable[Hop], repairs: Repairs | None = None
+) -> list[tuple[Hop, Part, Part | None, list[Superseded]]]:
+    """Split everything that steps wrote into what is left of it, and what is gone.
+
+    Args:
+        context: context of the trace.
+        hops: the steps.
+        repairs: as in `blast_in`.
+
+    Returns:
+        A step, one part of its output, what is left of this part (None: nothing), and what is gone; for each part.
+    """
     written = [
         (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
     ]
     replacements = Replacements(context, [part for _, part in written])
-    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    out: list[tuple[Hop, Part, Part | None, list[Superseded]]] = []
     for hop, part in written:
         if is_empty(part):
             continue
@@ -124,6 +160,13 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
         if left is not None and repairs is not None:
             left, repaired = repairs(hop, left)
             gone = [*gone, *repaired]
+        out.append((hop, part, left, gone))
+    return out
+
+
+def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:
+    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    for hop, part, left, gone in split_outputs(context, hops, repairs):
         by_dataset[part.dataset.key].append((hop, left, gone))
     out = []
     for key, items in by_dataset.items():
@@ -143,7 +186,7 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join parts of equal certainty, and remove from less certain parts what a more certain part covers."""
+    """Join parts of equal certainty; remove data from less certain parts that a more certain part has."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)

@@ -31,7 +31,7 @@ class BadRun:
 
 @dataclass(frozen=True, slots=True)
 class BadBatches:
-    """Inclusive range of micro-batches of a streaming query, which is given by its id or its name."""
+    """Inclusive range of micro-batches of a streaming query, given by its id, a prefix of the id, or its name."""
 
     query: str
     first: int
@@ -43,7 +43,7 @@ def run_origin(context: Context, run_id: str) -> Hop:
 
     Raises:
         NotFoundError: there is no such run, or it wrote nothing.
-        AmbiguousError: it wrote nothing itself, but started runs; with the last five of them.
+        AmbiguousError: the run wrote nothing itself, but started runs; the error lists the last five.
     """
     row = context.tx.row("blast/run", key=resolve_run(context.tx, run_id).key)
     if row is None:
@@ -76,10 +76,10 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    # Observed micro-batches; reconciled ones belong to no run, though their times may fall into this one.
+    # Observed micro-batches of the run. Reconciled ones belong to no run, even if their times lie within this one.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
-        # The first micro-batch that began then or later: an earlier one belongs to the start before.
+        # First micro-batch since the start of the run: earlier ones belong to the start before.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
     if run.ended_at is not None:
@@ -95,7 +95,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before another run's first one. Batches of no known run may be those of a run that broke off."""
+    """Last micro-batch before another run's first one. Batches without a run may belong to a run that broke off."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
@@ -148,12 +148,12 @@ def _queries_like(context: Context, text: str) -> list[str]:
 
 
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
-    """Merge micro-batches, and those that their state spreads to, into one hop."""
+    """Merge micro-batches, and the batches that their state spreads to, into one hop."""
     batches, complete = ends(context, query, first, last)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
-    # The state right before the next known batch is also used for these unknown ones.
+    # If none of these is known, the state of the next known batch counts.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
     state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
     certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
@@ -194,7 +194,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """Build the step of micro-batches; a SUMMARY if they are only kept as summaries."""
+    """Build the step of micro-batches; a SUMMARY if the graph has only summaries of them."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

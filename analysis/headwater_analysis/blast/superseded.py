@@ -59,7 +59,7 @@ class Replacements:
         self._runs(since)
         self._queries(sorted(keys))
         for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
-            # A dataset that lost one of its names, such as by a RENAME, still exists.
+            # A dataset that lost one of its names, for example by a RENAME, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]
@@ -75,7 +75,7 @@ class Replacements:
             return part, []
         if key in self._dropped and self._dropped[key] > written:
             return None, [Superseded(part=part, why="The dataset was dropped later.", at=self._dropped[key])]
-        if self._is_anew(part):
+        if self._is_recreated(part, written):
             return None, [Superseded(part=part, why="The topic was made anew since, and begins at offset 0 again.")]
         gone: list[Superseded] = []
         left: Part | None = part
@@ -98,13 +98,13 @@ class Replacements:
                 continue
             seen.add((run.key, key))
             for use in run.writes(key):
-                if (partitions := _replaced(use)) is not None:
+                if (partitions := replaced_by(use)) is not None:
                     self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
                 elif not overwritten(use.properties)[1]:
                     self._note_unknown(key, run)
 
     def _queries(self, keys: Sequence[str]) -> None:
-        """Look up overwriting queries. These queries overwrite in every batch, so the last batch shows it."""
+        """Look up overwriting queries. Such a query overwrites in every batch, so its last batch shows it."""
         rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
         queries = self._context.queries(row["key"] for row in rows)
         for row in rows:
@@ -113,7 +113,7 @@ class Replacements:
             if query is None or last is None or last.started_at is None:
                 continue
             for use in last.writes(self._shown[row["dataset"]]):
-                if (partitions := _replaced(use)) is not None:
+                if (partitions := replaced_by(use)) is not None:
                     step = micro_batches(query, [last], count=1, keeps=None)
                     self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
 
@@ -129,7 +129,8 @@ class Replacements:
         replaced.append(found)
         replaced.sort(key=lambda each: each.began)
 
-    def _is_anew(self, part: Part) -> bool:
+    def _is_recreated(self, part: Part, written: datetime) -> bool:
+        """Return whether a micro-batch that began after the part was written read another incarnation of the topic."""
         if part.kind is not PartKind.OFFSETS or part.topic_id is None:
             return False
         key = part.dataset.key
@@ -137,13 +138,15 @@ class Replacements:
         used = self._context.queries_of(names)
         for query in (each for name in names for each in used[name]):
             last = self._context.last_batch(query)
-            if last is not None and any(not same_topic(part.topic_id, u.topic_id) for u in last.reads(key)):
+            if last is None or last.started_at is None or last.started_at < written:
+                continue
+            if any(not same_topic(part.topic_id, use.topic_id) for use in last.reads(key)):
                 return True
         return False
 
 
-def _replaced(use: StoredUse) -> tuple[str, ...] | None:
-    """Partitions that a use replaced, empty for everything; None if it is known to replace nothing."""
+def replaced_by(use: StoredUse) -> tuple[str, ...] | None:
+    """Partitions that a use replaced, empty for everything; None if no replaced partition is known."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 

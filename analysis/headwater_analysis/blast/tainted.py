@@ -36,10 +36,10 @@ class Tainted:
     Attributes:
         dataset: the dataset.
         depth: hops from the origin; 0: written by the origin itself.
-        parts: parts that are still tainted; each part's certainty is the weakest on the way to it.
+        parts: parts that are still tainted; each part's certainty is the weakest on the path to it.
         superseded: tainted parts that are gone.
-        hops: numbers of the steps that wrote it.
-        certainty: greatest certainty of its parts; of its superseded parts if no others are left.
+        hops: numbers of the steps that wrote the dataset.
+        certainty: best certainty of `parts`; if these are empty, of the superseded parts.
     """
 
     dataset: Asset
@@ -52,16 +52,16 @@ class Tainted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Amounts that are still tainted.
+    """Counts of tainted data, and of the steps that it passed through.
 
     Attributes:
-        datasets: datasets with a tainted part.
-        clean_again: datasets whose tainted parts were all superseded.
+        datasets: number of datasets with a tainted part.
+        clean_again: number of datasets whose tainted parts were all superseded.
         offsets: upper bound of the number of tainted records in topics: a range may hold other records, too.
-        files: files, listed or counted.
-        versions: versions of tables.
-        unknown: datasets whose tainted part is unknown.
-        steps: runs and ranges of micro-batches that bad data passed through.
+        files: number of tainted files, listed or counted.
+        versions: number of tainted versions of tables.
+        unknown: number of datasets with an unknown tainted part.
+        steps: number of steps: runs, and ranges of micro-batches.
     """
 
     datasets: int
@@ -78,14 +78,14 @@ class Blast:
     """Answer: the blast radius.
 
     Attributes:
-        start: bad offsets of the question; empty for a run or micro-batches.
+        start: bad parts that the question names; empty for a run or micro-batches.
         tainted: tainted datasets by depth, then by name.
-        hops: steps that bad data passed through, breadth-first; the origin's own come first, at depth 0.
+        hops: steps that bad data passed through, breadth-first; the steps of the origin come first, at depth 0.
         totals: amounts that are still tainted.
         consumers: declared consumers to notify, by name: they read tainted datasets that aren't clean again.
         quality: results of the latest checks of the tainted datasets.
         notes: further remarks, as sentences.
-        truncated: whether the limit of steps was reached, so that there is more.
+        truncated: whether the depth or the limit left out further steps.
     """
 
     start: tuple[Part, ...]

@@ -1,9 +1,10 @@
 """Rules that a trustworthy lineage graph fulfils, and the check for violations.
 
-rules       the rules; `RULES` is the registry
-findings    what breaks them: the answer
-exemptions  reviewed exemptions from a file
-run_checks  the rules against the graph
+rules          the rules; `RULES` is the registry
+findings       what breaks them: the answer
+exemptions     reviewed exemptions from a file
+broken_chains  gaps and overlaps of micro-batches
+run_checks     the rules against the graph
 """
 
 from headwater_analysis.checks.exemptions import Exemption, ExemptionsError, read_exemptions

@@ -1,4 +1,4 @@
-"""Exemptions: findings that a team has looked at and accepts until a day, from a reviewed YAML file.
+"""Exemptions: findings that a team has reviewed and accepts until a day, in a reviewed YAML file.
 
 exemptions:
   - rule: written-from-outside
@@ -23,7 +23,7 @@ _FIELDS = ("rule", "subject", "reason", "owner", "until")
 
 
 class ExemptionsError(Exception):
-    """The file can't be taken: each of its mistakes with line and field."""
+    """The file has mistakes: the error has the line and field of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Exemption:
         rule: name of the rule.
         subject: the dataset, job or consumer, as questions take it: a name or a key.
         reason: reason why the finding is accepted.
-        owner: person or team that answers for that.
+        owner: person or team that answers for the exemption.
         until: last day of the exemption.
         line: line in the file.
     """
@@ -48,15 +48,15 @@ class Exemption:
 
 
 def read_exemptions(text: str, name: str) -> tuple[Exemption, ...]:
-    """The exemptions of a file.
+    """Return the exemptions of a file.
 
     Args:
         text: content of the file.
         name: name of the file, for messages.
 
     Raises:
-        ExemptionsError: the file isn't YAML, or has fields or values that aren't allowed; has all mistakes, a line
-            each.
+        ExemptionsError: the file isn't YAML, or has fields or values that aren't allowed; the error has all mistakes,
+            one on each line.
     """
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)

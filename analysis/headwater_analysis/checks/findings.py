@@ -12,10 +12,10 @@ class Subject:
 
     Attributes:
         kind: DATASET, JOB or CONSUMER.
-        key: key of the node: an exemption may name it.
-        name: name with the namespace, as questions accept it; for a consumer only its name.
+        key: key of the node; an exemption may name the subject by it.
+        name: name with the namespace, in a spelling that questions accept; for a consumer only its name.
         owners: declared owners, else the owners that events report; for a dataset, under any of its names.
-        table: name of a dataset in a catalog: `db.orders`; None if no catalog has it.
+        table: name of a dataset in a catalog, `db.orders`; None if no catalog has it.
     """
 
     kind: str
@@ -30,10 +30,10 @@ class Finding:
     """One violation of a rule.
 
     Attributes:
-        id: keys of nodes: the same as long as the rule is broken there.
+        id: keys of nodes; stable as long as the subject breaks the rule.
         subject: dataset, job or consumer that breaks the rule.
         message: description, as a sentence.
-        since: time since which the rule is broken, where known.
+        since: time since when the rule is broken, where known.
     """
 
     id: str
@@ -69,12 +69,12 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True)
 class UncheckedRule:
-    """A rule that could not be checked: whether it holds is unknown.
+    """A rule that could not be checked, so that violations are unknown.
 
     Attributes:
         rule: name of the rule.
         title: requirement, as a sentence.
-        reason: reason as a sentence, such as that it took too long.
+        reason: reason as a sentence, for example that the check took too long.
     """
 
     rule: str
@@ -87,7 +87,7 @@ class UnusedExemption:
     """An exemption that exempts nothing.
 
     Attributes:
-        rule, subject: rule and subject, as the file has them.
+        rule, subject: rule and subject, as spelled in the file.
         line: line in the file.
         reason: EXPIRED; UNKNOWN_SUBJECT: nothing has this name; MENDED: the subject doesn't break the rule.
     """

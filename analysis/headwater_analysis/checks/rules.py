@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from headwater_analysis import micro_batches
 from headwater_analysis.assets import Asset, dataset_asset, job_asset
+from headwater_analysis.checks.broken_chains import joints_at, suspected_beside
 from headwater_analysis.declared.types import agree
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.identity import several_names
 from headwater_analysis.impact.wording import listed
 from headwater_analysis.moments import EVER
 from headwater_analysis.privacy import DEFAULT_THRESHOLD
@@ -26,16 +25,16 @@ _CORRECT: Final = "Correct the declaration, or the job."
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """A rule. The statement of its name (with _ for -) in `analysis/cypher/checks.cypher` finds what breaks the rule.
+    """A rule. Its statement in `analysis/cypher/checks.cypher`, by its name with _ for -, finds what breaks it.
 
     Attributes:
         name: name in exemptions, metrics and reports.
         title: requirement, as a sentence.
         fix: remedy for its findings, as a sentence.
-        message: returns the meaning of a row of `found`, as a sentence. Besides `found` the statement returns `total`
+        message: function that describes a row of `found` in a sentence. Besides `found` the statement returns `total`
             and `exempted`.
         given: function that returns further parameters of the statement, by name; it gets the graph, today's date, and
-            the keys of datasets with several names; None: there are no further parameters.
+            the keys of datasets with several names. None: no further parameters.
         unknown: function that returns a clause on unknown facts that may break the rule as well, and the exempted keys
             that the clause would have named; None: the statement sees everything.
     """
@@ -49,27 +48,27 @@ class CheckRule:
 
     @property
     def statement(self) -> str:
-        """Name of its statement."""
+        """Name of the rule's statement."""
         return f"checks/{self.name.replace('-', '_')}"
 
     @property
     def follows_names(self) -> bool:
-        """True when its statement needs the datasets with several names."""
+        """True if the statement needs the datasets with several names."""
         return "$given.names" in statement(self.statement)
 
 
 def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
-    """Dataset that a row names besides its subject, with its name in a catalog."""
+    """Name of a dataset in a row, other than the subject, with its name in a catalog."""
     return named(dataset_asset(row[field]))
 
 
 def named(dataset: Asset) -> str:
-    """A dataset in a sentence, with its name in a catalog: `s3://lake/orders (db.orders)`."""
+    """Name of a dataset in a sentence, with its name in a catalog: `s3://lake/orders (db.orders)`."""
     return dataset.spelling if dataset.table is None else f"{dataset.spelling} ({dataset.table})"
 
 
 def query_text(row: Mapping[str, Any]) -> str:
-    """A streaming query: by its name, where it has one, else by the beginning of its id."""
+    """Name of a streaming query, else the beginning of its id."""
     return str(row["query_name"] or row["query_id"][:8])
 
 
@@ -85,21 +84,10 @@ def _broken_chain(row: Mapping[str, Any]) -> str:
 
 def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> Mapping[str, Any]:
     """Faults that the graph lacks, because it compares each name and each incarnation of a topic separately."""
-    wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
-    several = several_names(tx)
-    for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
-        if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # The query reads a dataset under another name since one of its starts.
-            known = {batch for batches in row["broken"] for batch in batches}
-            wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
-    intervals = micro_batches.at_batches(tx, sorted(wanted))
-    out = []
-    for interval, before in zip(intervals, micro_batches.befores(tx, intervals, every=False), strict=True):
-        joint: Mapping[str, Any] = micro_batches.joint(before, interval) or {}
-        gaps, overlaps = (len(joint.get(f"{fault}_partitions", ())) for fault in ("gap", "overlap"))
-        if gaps or overlaps:
-            since = micro_batches.processing_time(interval)
-            out.append({"query": interval.query, "since": since, "gaps": gaps, "overlaps": overlaps})
+    out = [
+        {"query": each.interval.query, "since": each.since, "gaps": each.gaps, "overlaps": each.overlaps}
+        for each in joints_at(tx, suspected_beside(tx))
+    ]
     return {"beside": out}
 
 
@@ -154,7 +142,7 @@ def _drift_of_columns(row: Mapping[str, Any]) -> str:
 
 
 def _differing_types(tx: Transaction, _: date, names: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    """Declared types, each with the observed types of its columns that contradict it."""
+    """Declared types that contradict observed ones, each with these observed types of its columns."""
     found = {}
     for row in tx.rows("checks/declared_types", names=names):
         if others := [each for each in row["observed"] if not agree(row["declared"], each)]:
@@ -289,10 +277,10 @@ _BY_NAME = {rule.name: rule for rule in RULES}
 
 
 def rule_named(name: str) -> CheckRule:
-    """The rule of that name.
+    """Return the rule with this name.
 
     Raises:
-        QuestionError: there is none; with the nearest.
+        QuestionError: no rule has this name; with the nearest.
     """
     if (rule := _BY_NAME.get(name)) is not None:
         return rule

@@ -1,4 +1,4 @@
-"""The rules against the graph: each is one statement, which gives the exact number and the first findings."""
+"""Check of the graph: each rule is one statement, which returns the exact number and the first findings."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def check(
     """Check the rules, each in its own read transaction with its own time limit.
 
     Args:
-        now: time by which exemptions expire, and runs are open too long.
-        exemptions: findings that are accepted.
-        open_after: longest time without an event of a run that has no end.
-        limit: maximum number of findings of each rule.
+        now: time by which exemptions expire, and by which runs have been open too long.
+        exemptions: accepted findings.
+        open_after: maximum time without an event, for a run without an end.
+        limit: maximum number of findings for each rule.
         cursor: `next_cursor` of the previous page; only if a single rule is checked.
 
     Raises:
-        QuestionError: a cursor for several rules, of another question, or the limit isn't from 1 to 1,000.
-        TimeLimitError: every rule took too long; names the first. If only some rules did, these are unchecked.
+        QuestionError: a cursor for several rules, a cursor of another question, or the limit isn't from 1 to 1,000.
+        TimeLimitError: every rule took too long; the error names the first. If only some rules did, they are unchecked.
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:
@@ -150,7 +150,7 @@ def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[Un
 
 
 def _keys(tx: Transaction, subject: str) -> list[str]:
-    """Keys of all nodes with this name: of a dataset (under each of its names), a job or a consumer."""
+    """Keys of all nodes with this name: datasets (under each of their names), jobs and consumers."""
     keys = [row["key"] for row in tx.rows("checks/consumer", key=consumer_key(tx.tenant, subject))]
     for resolve in (resolve_dataset, resolve_job):
         try:

@@ -1,7 +1,7 @@
-"""Declarations of datasets, jobs and consumers: by set, and for one subject by all sets that declare it.
+"""Declarations of datasets, jobs and consumers: by declaration set, and merged for one subject.
 
 declaration          a set, a declaration, and the merged declarations of one subject
-merge                one subject's declarations of several sets → values to show, and contradictions
+merge                several sets' declarations of one subject → values to show, and contradictions
 stored_declarations  declarations in the graph, and owners
 consumers            consumers of some datasets or columns
 """

@@ -1,4 +1,4 @@
-"""Declared consumers of changed, wrong or passed-on data, for notification."""
+"""Declared consumers to notify about changed, wrong or passed-on data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ReadingConsumer:
         on_call: channel of the people on call.
         contact: address for questions.
         criticality: declared criticality.
-        notice_days: notice that its people need before a change.
-        freshness_seconds: greatest age of its data.
-        deadline: time of day by which its data has to be there.
+        notice_days: notice before a change that its people need, in days.
+        freshness_seconds: maximum age of its data.
+        deadline: time of day by which it needs its data.
         url: address of the consumer.
         reads: names of the requested assets that it reads; at most 20.
         reads_total: number of these assets.

@@ -14,9 +14,9 @@ class SetState:
     """State of a declaration set in the graph.
 
     Attributes:
-        revision: latest revision; 0: none.
+        revision: latest revision; 0: no revision.
         items: keys of the declarations that the revision lists.
-        missing: keys of those declarations that the graph doesn't have yet.
+        missing: keys of listed declarations that the graph doesn't have yet.
         format, source, document: format, location and text of the revision's file.
     """
 
@@ -40,7 +40,7 @@ class Declaration:
         namespace: namespace of the subject; None: a consumer, which has none.
         name: name of the subject.
         values: declared values, by name of the property.
-        columns: declared values of columns, by path and name of the property.
+        columns: declared values of columns, by path of the column and name of the property.
     """
 
     key: str
@@ -63,7 +63,7 @@ class Contradiction:
         name: name of the subject.
         column: path of the column; None: the subject itself.
         property: name of the property.
-        values: value by id of the set; the first is the one that is shown.
+        values: value by id of the set; the first set's value is shown.
     """
 
     subject: str
@@ -80,8 +80,8 @@ class Declared:
 
     Attributes:
         sets: ids of the sets that declare it, in code-point order.
-        values: values by name of the property; where sets differ, the first set's.
-        columns: values by path and name of the property; where sets differ, the first set's.
+        values: values by name of the property; if sets differ, the first set's value.
+        columns: values by path of the column and name of the property; if sets differ, the first set's value.
         contradictions: properties for which the sets differ.
     """
 
@@ -91,12 +91,12 @@ class Declared:
     contradictions: list[Contradiction] = field(default_factory=list)
 
     def sensitivity(self) -> str | None:
-        """Greatest sensitivity of the dataset and of its columns; None if none is declared."""
+        """Greatest sensitivity of the dataset and of its columns; None if no sensitivity is declared."""
         stated = (values.get("sensitivity") for values in (self.values, *self.columns.values()))
         return max(filter(None, stated), key=level_of, default=None)
 
     def tags(self) -> Iterator[tuple[str, str, str | None]]:
-        """Key, value ('' for none) and column of each tag; None: of the asset itself."""
+        """Key, value ('' for none) and column of each tag; column None: a tag of the asset itself."""
         for column, values in ((None, self.values), *self.columns.items()):
             for key, value in zip(values.get("tags") or (), values.get("tag_values") or (), strict=True):
                 yield key, value, column

@@ -1,8 +1,8 @@
 """Merge of several sets' declarations of one subject; a contradiction is never merged silently.
 
 The sets are in code-point order of their ids. The first set's value of a property is shown; a different value of
-another set is a contradiction. Glossary terms, marks and a consumer's reads add up, and so do tags: two sets contradict
-each other only if they give one key different values.
+another set is a contradiction. Glossary terms, marks, tags and a consumer's reads add up. Two sets contradict each
+other in tags only if they give one key different values.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared
 from headwater_analysis.declared.types import agree
+from headwater_schemas.naming import spelling
 
 PARALLEL: Final = {
     "owners": ("owner_types",),
     "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
 }
-"""Properties, each with the properties whose values are parallel to its own."""
+"""Properties, each with the properties whose lists are parallel to its own list."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
 """Parallel lists: marks and their properties."""
 _TYPE: Final = "type"
-"""Type of a column: two spellings of one type are no contradiction."""
+"""Type of a column: two spellings of one type don't contradict each other."""
 _TAGS: Final = "tags"
 _TAG_VALUES: Final = "tag_values"
 _ADDING_UP: Final = frozenset({"glossary", "reads"})
-"""Lists that add up: each set may have its own."""
+"""Lists that add up: each set may have its own entries."""
 _OWN: Final = frozenset({"plan"})
-"""Properties that add up as well, though they are no lists: column lineages."""
+"""Property that adds up although it is no list: column lineage."""
 
 
 def merge(declarations: Iterable[Declaration]) -> Declared:
@@ -41,7 +41,7 @@ def merge(declarations: Iterable[Declaration]) -> Declared:
         return out
     first = ordered[0]
     times = Counter(one.set for one in ordered)
-    # A set that declares one dataset by two names may contradict itself.
+    # A set that declares one dataset under two names may contradict itself.
     by = [one.set if times[one.set] == 1 else f"{one.set} ({_spelled(one)})" for one in ordered]
     out.values.update(
         _merged(first, None, [(set_, one.values) for set_, one in zip(by, ordered, strict=True)], out.contradictions)

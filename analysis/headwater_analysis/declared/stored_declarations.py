@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared.declaration import Declaration, Declared, SetState
 from headwater_analysis.declared.merge import merge, merged
 from headwater_analysis.identity import Identities
@@ -13,12 +12,13 @@ from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key, declaration_set_key, plan_key
 from headwater_schemas.events import DatasetRef
+from headwater_schemas.naming import spelling
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
-"""Properties that hold keys of datasets and columns; answers show names instead."""
+"""Properties with keys of datasets and columns; answers show names instead."""
 _OF_A_MAPPING: Final = ("inputs", "input_fields", "outputs", "output_fields", "transforms")
 _KEY: Final = 32
-"""Characters of a key."""
+"""Length of a key, in characters."""
 _NOT_STATED: Final = frozenset({"key", "name", "tenant", "set", "subject", "subject_type", "current", "columns"})
 
 
@@ -42,7 +42,7 @@ def set_state(reader: Reader, name: str) -> SetState:
 
 
 def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, int]:
-    """Return the latest revision of a set, 0 where there is none, and how many of these declarations the graph has.
+    """Return the latest revision of a set (0 if there is none), and the number of these declarations in the graph.
 
     Args:
         name: id of the set.
@@ -54,7 +54,7 @@ def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, i
 
 
 def declarations(reader: Reader, keys: Iterable[str]) -> list[Declaration]:
-    """Declarations in the graph, by key, in order of key."""
+    """Declarations in the graph with these keys, in order of key."""
     keys = list(keys)
     if not keys:
         return []
@@ -68,7 +68,7 @@ def existing_declarations(reader: Reader, keys: Iterable[str]) -> frozenset[str]
 
 
 def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> list[Declaration]:
-    """Return other sets' current declarations of datasets, jobs and consumers.
+    """Return other sets' current declarations of the same datasets, jobs and consumers.
 
     Args:
         subjects: keys of the declared datasets, jobs and consumers.
@@ -79,7 +79,7 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
 
 
 def feeds_elsewhere(tx: Transaction, name: str) -> set[tuple[str, str]]:
-    """Keys of input and output datasets of jobs that sets other than `name` declare."""
+    """Pairs of keys of input and output dataset, of jobs that sets other than `name` declare."""
     return {(pair[:_KEY], pair[_KEY:]) for pair in tx.one("declared/feeds_elsewhere", set=name)["pairs"]}
 
 
@@ -90,7 +90,7 @@ def edge_text(output: str, source: str, kind: str | None, expression: str | None
 
 
 def declared_edges(reader: Reader, plans: Iterable[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
-    """Edges of declared jobs' plans, as `edge_text`, by key of the job and digest of the plan."""
+    """Edges of declared jobs' plans, formatted by `edge_text`, by key of the job and digest of the plan."""
     keys = {plan_key(reader.tenant, job, digest): (job, digest) for job, digest in plans}
     out: dict[tuple[str, str], set[str]] = {of: set() for of in keys.values()}
     rows = reader.read(lambda tx: tx.rows("declared/edges", plans=sorted(keys))) if keys else ()
@@ -119,18 +119,18 @@ def dataset_names(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, 
 
 
 def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
-    """Declarations of datasets, jobs and consumers, merged by key; keys without any are left out."""
+    """Merged declarations of datasets, jobs and consumers, by key; subjects without declarations are left out."""
     return merged(_read(tx, "declared/holding", subjects, shown=True))
 
 
 def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
-    """Declarations of one dataset, job or consumer under any of its names, by key; None if there are none."""
+    """Merged declarations of one dataset, job or consumer, given the keys of all its names; None if there are none."""
     found = merge(_read(tx, "declared/holding", names, shown=True))
     return found if found.sets else None
 
 
 def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Declared]:
-    """Declarations of datasets under any of their names, merged by the given key; keys without any are left out."""
+    """Merged declarations of datasets under all their names, by the given key; datasets without any are left out."""
     if not tx.declarations:
         return {}
     identities, asked = Identities.of(tx), list(keys)
@@ -156,7 +156,7 @@ def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[Dat
 def _read(
     tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
 ) -> list[Declaration]:
-    """Read declarations. With `shown`, dataset names are replaced by the shown names, so that they can be compared."""
+    """Read declarations. With `shown`, datasets have their shown names, so that declarations can be compared."""
     rows: Sequence[Mapping[str, Any]] = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
@@ -174,7 +174,7 @@ def _read(
 
 
 def _seen(stored: Mapping[str, Any], names: Mapping[str, object]) -> dict[str, Any]:
-    """Properties of a declaration without hidden datasets and columns, which have no name for the asker."""
+    """Properties of a declaration without hidden datasets and columns: these have no name for the asker."""
     out = dict(stored)
     for name in ("inputs", "outputs", "_consumes"):
         if out.get(name) is not None:

@@ -1,8 +1,9 @@
 """Agreement of a declared data type with the observed one, across the spellings of different systems.
 
 A declaration has the type as its file spells it: Spark's, the database's, or a data contract's logical type. Observed
-types are mostly Spark's. So `varchar(20)` is `string`, and `integer` any whole number; but `bigint` is not `int`, and
-`decimal(10,2)` not `decimal(12,2)`. A word that isn't in the table below is unknown and agrees with every type.
+types are mostly Spark's. So `varchar(20)` agrees with `string`, and `integer` with any whole number. But `bigint`
+doesn't agree with `int`, nor `decimal(10,2)` with `decimal(12,2)`. A word that isn't in the table below is unknown and
+agrees with every type.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _KINDS: Final = {
     **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), _BYTES),
     **dict.fromkeys(("array", "map", "struct"), _PARTS),
 }
-"""Kind of a type, by its word without parameters. Only types of the same kind, or two numeric types, may be equal."""
+"""Kind of a type, by the type's word without parameters. Types may agree if they are of one kind, or both numeric."""
 _NUMBERS: Final = frozenset({_WHOLE, _REAL, _DECIMAL, _ANY_NUMBER})
 _OF_ONE_WIDTH: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Words that mean the same whole numbers to all systems."""
+"""Words that mean the same whole numbers in all systems."""
 _OF_ANY_WIDTH: Final = {"integer": "integer", **dict.fromkeys(("decimal", "numeric", "dec"), "decimal")}
-"""Words whose width without parameters depends on the system: one for Spark, any for a contract."""
+"""Words whose width without parameters depends on the system: fixed in Spark, any width in a contract."""
 _PARAMETERS: Final = re.compile(r"\s*\(([^)]*)\)")
 
 
 def agree(declared: str, observed: str) -> bool:
-    """Return whether a column of the observed type may have the declared one; True where that is unknown."""
+    """Return whether a column of the observed type may have the declared type; True if unknown."""
     return _agree(_spelled(declared), _spelled(observed))
 
 
@@ -89,7 +90,7 @@ def _words_agree(one: str, other: str) -> bool:
     (word, parameters), (observed, other_parameters) = _word(one), _word(other)
     kind, observed_kind = _KINDS.get(word), _KINDS.get(observed)
     if word == observed:
-        # A text's length is a limit that not every system keeps.
+        # Not every system keeps the length limit of a text.
         return kind != _DECIMAL or not (parameters and other_parameters) or parameters == other_parameters
     if kind is None or observed_kind is None:
         return True

@@ -9,5 +9,5 @@ reading     the text of Headwater's own format → its declaration set
 contract    a declaration set → an ODCS data contract
 files       a file of any format → its declaration set
 difference  changes that a revision makes to the graph
-revising    the next revision of a set: its events, and its progress into the graph
+revising    the next revision of a set: its events, and their progress into the graph
 """

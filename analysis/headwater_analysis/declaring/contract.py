@@ -1,9 +1,9 @@
 """A declaration set → an ODCS 3.1 data contract, without loss; observed types where none are declared.
 
 Descriptions, tags, definitions, team, support, service levels, and columns with classification and tags go to the
-fields that the standard has for them. The contract is then read back like any other. Each value that the reader gets
-wrong or misses is added as a custom property `headwater.<field>`, which reading prefers. Jobs and consumers are one
-custom property of the contract.
+standard's own fields. The contract is then read back like any other contract. Each value that the reader misses or
+reads differently is added as a custom property `headwater.<field>`, which takes precedence in reading. Jobs and
+consumers are one custom property of the contract.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOGICAL_TYPES: Final = {
     "date": "date",
     "array": "array",
 }
-"""Logical type by the first word of a data type, as Spark and catalogs spell it; others have a physical type only."""
+"""Logical type by the first word of a data type, as Spark and catalogs spell it; other types are only physical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class ObservedType:
 
 
 def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str, ObservedType]] | None = None) -> str:
-    """Return a set as the YAML of a data contract; a set that was read from a contract gives that contract.
+    """Return a set as the YAML of a data contract; a set that was read from a contract returns that contract.
 
-    The contract's id is the set's id, so it is declared as the set `odcs:<id>`; withdraw the first set then.
+    The contract's id is the set's id, so its own set is `odcs:<id>`. After declaring it, withdraw the original set.
 
     Args:
-        observed: columns of the observed schema by path, for each dataset. The set declares these columns, too.
+        observed: columns of the observed schema by path, for each dataset. Only columns that the set declares count.
     """
     if declared.format == "odcs" and declared.document is not None:
         return declared.document
@@ -90,7 +90,7 @@ def _state(property_: dict[str, Any], observed: ObservedType) -> None:
     inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
     if observed.type is not None and "physicalType" not in property_:
         for name, value in _type_fields(observed.type).items():
-            # The property's content decides: JSON in a string has properties.
+            # A type that the property has already stays: a JSON string also has properties.
             property_.setdefault(name, value)
     if observed.nullable is not None:
         property_["required"] = not observed.nullable
@@ -125,7 +125,7 @@ def _document(declared: DeclaredSet, bodies: Sequence[DeclarationEvent]) -> dict
 
 
 def _names(bodies: Iterable[DeclarationEvent]) -> list[str]:
-    """Name each dataset's object: the last part of the dataset's name, numbered where several are equal."""
+    """Name of each dataset's object: the last part of the dataset's name, with a number if several are equal."""
     out: list[str] = []
     for body in bodies:
         last = re.split(r"[/.]", body.dataset.name if body.dataset else "")[-1]
@@ -156,7 +156,7 @@ def _object(body: DeclarationEvent, name: str) -> dict[str, Any]:
 
 
 def _tree(columns: Iterable[DeclaredColumn]) -> list[dict[str, Any]]:
-    """Nest properties like the columns' paths; mark properties that are only parents of declared columns."""
+    """Nest properties by the columns' paths; mark properties that are only parents of declared columns."""
     top: dict[str, Any] = {}
     for column in columns:
         steps = _STEP.findall(column.path)
@@ -201,7 +201,7 @@ def _name(step: str) -> str:
 
 
 def _properties(rows: Iterable[Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each property by its path."""
+    """Each property, with its path."""
     for one in rows:
         name = one["name"]
         path = f"{prefix}{'`' + name.replace('`', '``') + '`' if re.search(r'[.`]', name) else name}"
@@ -219,7 +219,7 @@ def _definitions(glossary: Iterable[str] | None) -> list[dict[str, str]]:
 
 
 def _team(bodies: Sequence[DeclarationEvent]) -> dict[str, Any] | None:
-    """Owners, if all datasets have the same owners; else owners are custom properties of each dataset."""
+    """Owners, if all datasets have the same owners; otherwise owners are custom properties of each dataset."""
     owners: set[tuple[Owner, ...]] = {body.owners or () for body in bodies}
     if len(owners) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Cycles among datasets that declared jobs make from each other."""
+"""Cycles among the inputs and outputs of declared jobs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def declared_pairs(declarations: Iterable[DeclarationEvent]) -> set[tuple[Datase
 
 
 def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = ()) -> list[list[str]]:
-    """Return one cycle for each group of datasets that are made from each other by the set's own pairs; at most 20.
+    """Return one cycle for each group of datasets that are derived from each other by the set's own pairs; at most 20.
 
-    A dataset that is made from itself, as an update in place does, is not a cycle.
+    A dataset that is derived from itself, as by an update in place, is no cycle.
 
     Args:
-        own: source and target, as the set declares them.
-        others: source and target, as other sets declare them.
+        own: source and target of each pair that the set declares.
+        others: source and target of each pair that other sets declare.
     """
     feeds: dict[str, set[str]] = defaultdict(set)
     ours = sorted({pair for pair in own if pair[0] != pair[1]})
@@ -52,7 +52,7 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
 
 
 def _groups(feeds: _Feeds) -> dict[str, int]:
-    """Number of the strongly connected component of each node (Tarjan, without recursion, as a chain may be long)."""
+    """Number of each node's strongly connected component (Tarjan; not recursive, since a chain may be long)."""
     at: dict[str, int] = {}
     low: dict[str, int] = {}
     group: dict[str, int] = {}

@@ -1,18 +1,18 @@
 """dbt's `manifest.json`, with `catalog.json` if any → a declaration set.
 
-| of dbt                        | becomes                                                                    |
+| in dbt                        | becomes                                                                    |
 |-------------------------------|----------------------------------------------------------------------------|
 | the project                   | the set `dbt:<project>`                                                    |
 | models, seeds, snapshots, sources | datasets `database.schema.table` in the namespace that is given        |
-| `meta.headwater_dataset`      | the dataset that one of these is, in place of that name: a table of the lake |
+| `meta.headwater_dataset`      | the dataset for one of these, in place of this name: a table of the lake |
 | `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
 | a column's type in the catalog, else its `data_type` | its type                                              |
 | tests                         | tags `test` of the columns and datasets that they test                     |
-| what a model depends on       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
-| exposures                     | consumers that read what they depend on, through metrics and semantic models |
-| a source's `freshness`        | after how long it is an error, else a warning                              |
+| dependencies of a model       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
+| exposures                     | consumers that read their dependencies, through metrics and semantic models |
+| a source's `freshness`        | the age from which it is an error, else a warning                              |
 
-Ephemeral models are no datasets: what depends on one depends on what it is made from.
+Ephemeral models are no datasets: dependants of an ephemeral model depend on its inputs.
 https://docs.getdbt.com/reference/artifacts/manifest-json
 """
 
@@ -225,7 +225,7 @@ class _Manifest:
         return DatasetRef(self._namespace, ".".join(str(part) for part in parts if part))
 
     def _inputs(self, node: Mapping[str, Any]) -> set[DatasetRef]:
-        """The datasets that a node depends on, through ephemeral models, metrics and semantic models."""
+        """Datasets that a node depends on, also through ephemeral models, metrics and semantic models."""
         found: set[DatasetRef] = set()
         seen: set[str] = set()
         left = _depends(node)
@@ -320,7 +320,7 @@ class _Manifest:
 
 
 def _freshness(node: Mapping[str, Any]) -> int | None:
-    """Seconds after which a source is stale."""
+    """Age in seconds from which a source is stale."""
     given = _of(node, "freshness") or _of(_of(node, "config"), "freshness")
     for level in ("error_after", "warn_after"):
         limit = _of(given, level)
@@ -336,7 +336,7 @@ def _is_dataset(node: Mapping[str, Any]) -> bool:
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
-    """`meta` of a node, the project's own keys; newer versions of dbt have it in `config`."""
+    """Project's own keys in a node's `meta`; newer versions of dbt have it in `config`."""
     return {**_of(_of(node, "config"), "meta"), **_of(node, "meta")}
 
 
@@ -356,8 +356,8 @@ _DECODER: Final = json.JSONDecoder()
 def line_in_json(text: str, path: Path) -> int:
     """Line, from 1, of the value at a path, or of its nearest ancestor in the text.
 
-    `json` keeps no positions. A manifest has tens of megabytes, and few mistakes: it is read by `json`, and each
-    mistake is then located in the text again.
+    `json` keeps no positions. A manifest has tens of megabytes and few mistakes. So `json` reads it, and each mistake
+    is then located in the text.
 
     Args:
         text: JSON, without mistakes.

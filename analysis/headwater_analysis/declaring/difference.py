@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared import Contradiction, Declaration
 from headwater_analysis.declared.stored_declarations import edge_text, stated, with_column
 from headwater_analysis.declaring.sets import PRODUCER
@@ -16,6 +15,7 @@ from headwater_graph.fold import fold
 from headwater_schemas.events import DatasetRef, DeclarationEvent
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.naming import spelling
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -26,9 +26,9 @@ class ChangedValue:
 
     Attributes:
         column: path of the column; None: the subject itself.
-        property: name of the property; `declared`: a column without properties that is only in one of the revisions.
-        before: value in the graph; None: none is declared. For `column_lineage` only the edges that are withdrawn.
-        after: value in the revision; None: none is declared. For `column_lineage` only the edges that are added.
+        property: name of the property; `declared`: a column without properties, which only one of the revisions has.
+        before: value in the graph; None: not declared. For `column_lineage`, only the withdrawn edges.
+        after: value in the revision; None: not declared. For `column_lineage`, only the added edges.
     """
 
     column: str | None
@@ -44,9 +44,9 @@ class ChangedDeclaration:
     Attributes:
         change: `added`, `withdrawn` or `changed`.
         subject_type: `dataset`, `job` or `consumer`.
-        namespace: None: a consumer, which has none.
+        namespace: namespace of the subject; None for a consumer.
         name: name of the subject.
-        values: changed values, where both revisions declare the subject.
+        values: changed values, if both revisions declare the subject.
     """
 
     change: Literal["added", "withdrawn", "changed"]
@@ -65,11 +65,12 @@ class SetResult:
         revision: number of the revision.
         declarations: number of declarations in the set.
         published: number of events that were published; 0: nothing changed, or publishing was off.
-        in_graph: whether the graph has this revision; false if it wasn't published, or nobody waited for it.
+        in_graph: whether the graph has this revision; False if it wasn't published, or if the command didn't wait for
+            it.
         changes: declarations that change.
         unknown_datasets: datasets that the set names and that the graph didn't have, by namespace and name.
         contradictions: properties for which other sets declare other values.
-        cycles: datasets that declared jobs make from each other.
+        cycles: cycles of datasets that declared jobs derive from each other.
         unchecked_names: names without a namespace that weren't looked up, because the graph wasn't used.
     """
 
@@ -101,8 +102,8 @@ def difference(
     Args:
         after: declarations of the set's next revision (`made`).
         before: declarations of the set in the graph.
-        added: further declarations of the next revision, of subjects that the graph has no declaration of yet.
-        edges: edges of the column lineages of both.
+        added: further declarations of the next revision, for subjects without a declaration in the graph.
+        edges: edges of column lineage in both revisions.
     """
     old = {one.subject: one for one in before}
     new = {one.subject: one for one in after}
@@ -124,12 +125,12 @@ def difference(
 def made(
     bodies: Mapping[str, DeclarationEvent], *, tenant: str, shown: Mapping[str, str] | None = None
 ) -> list[Declaration]:
-    """Declarations of the graph after the revision.
+    """Declarations as the graph has them after the revision.
 
     Args:
         bodies: bodies of events by the declaration's key.
         tenant: tenant of the graph.
-        shown: display names, by key, of datasets that answers show by another name than their own.
+        shown: display names, by key, of datasets that answers show under another name.
     """
     out = []
     events = [lineage_event(body, producer=PRODUCER, event_time=_EPOCH, tenant=tenant) for body in bodies.values()]
@@ -153,7 +154,7 @@ def made(
 
 
 def _names(body: DeclarationEvent, tenant: str, shown: Mapping[str, str]) -> dict[str, tuple[str, str | None]]:
-    """Names of the datasets that a declaration names, and of the columns that it reads, by key."""
+    """Names, by key, of the datasets that a declaration names, and of the columns that it reads."""
     out: dict[str, tuple[str, str | None]] = {}
     for dataset in named_datasets([body]):
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
@@ -182,7 +183,7 @@ def subject_key(body: DeclarationEvent, *, tenant: str) -> str:
 
 
 def named_datasets(declarations: Iterable[DeclarationEvent]) -> set[DatasetRef]:
-    """Datasets that declarations name."""
+    """Datasets that these declarations name."""
     out: set[DatasetRef] = set()
     for body in declarations:
         out |= {body.dataset} if body.dataset is not None else set()
@@ -230,7 +231,7 @@ def _changed(one: Declaration, other: Declaration, edges: Edges) -> list[Changed
 
 
 def _by_edges(value: ChangedValue, job: str, edges: Edges) -> ChangedValue:
-    """Edges that a change of the column lineage withdraws and adds, where they are known."""
+    """Change of column lineage, with only the withdrawn and the added edges, if these are known."""
     before, after = (set(edges.get((job, digest or ""), ())) for digest in (value.before, value.after))
     if before == after:
         return value

@@ -10,7 +10,7 @@ from headwater_analysis.declaring.odcs import read_contract
 from headwater_analysis.declaring.reading import read_set
 from headwater_analysis.declaring.sets import DeclaredSet
 
-# A key at the top of a document, whether it is YAML or JSON.
+# A key at the top of a document, in YAML or JSON.
 _CONTRACT = re.compile(
     r"""^["']?kind["']?\s*:\s*["']?DataContract\b|[{,]\s*"kind"\s*:\s*"DataContract\"""", re.MULTILINE
 )
@@ -28,8 +28,8 @@ def read_file(
         text: content of the file.
         namespace: namespace of a contract's or manifest's datasets that have none.
         catalog: text of dbt's `catalog.json`.
-        names: lookup of datasets for which neither the file nor `namespace` gives a namespace; None: no such names are
-            allowed.
+        names: lookup of datasets for which neither the file nor `namespace` gives a namespace; None: such names are
+            mistakes.
 
     Raises:
         DeclarationError: the file has mistakes.

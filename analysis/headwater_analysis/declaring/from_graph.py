@@ -1,7 +1,7 @@
 """Datasets of the graph → ODCS data contracts.
 
-A dataset that was declared by a data contract gives that contract, byte for byte. For any other dataset a contract is
-built from all sets that declare the dataset, and from its observed schema.
+A dataset that was declared by a data contract returns that contract, byte for byte. For any other dataset, the contract
+is built from all sets that declare the dataset and from its observed schema.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SAME: Final = (
     *("description", "classification", "criticality", "certified", "freshness_seconds", "deadline", "notice_days"),
     *("on_call", "contact", "url", "keep_days", "reference"),
 )
-"""Properties of a declaration that are fields with the same name and value."""
+"""Properties of a declaration that are fields of the file with the same name and value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class DatasetContract:
     Attributes:
         set: declaration set that the contract was declared as; None: the contract was built.
         datasets: requested datasets that the contract covers, as answers spell them.
-        other_sets: ids of sets that declare these datasets, too, and that are not part of the contract.
+        other_sets: ids of other sets that declare these datasets, too, and aren't part of the contract.
         contradictions: number of properties in which the sets contradict each other; the contract has the first value.
         document: the contract, as YAML.
     """
@@ -72,13 +72,13 @@ class _Found:
 def contracts_of(
     reader: Reader, names: Sequence[str], *, contract_id: str | None = None, made: bool = False
 ) -> list[DatasetContract]:
-    """Contracts of datasets: the declared ones, and one for each other dataset.
+    """Contracts of datasets: the declared ones, and a built one for each other dataset.
 
     Args:
         names: names of the datasets, in any spelling.
         contract_id: id of one contract for all datasets; None: one contract for each dataset, with the dataset's name
             as id.
-        made: whether to build contracts even where some were declared.
+        made: whether to build contracts even for datasets with a declared one.
 
     Raises:
         NotFoundError: no dataset has this name; with the nearest.
@@ -134,7 +134,7 @@ def _made(found: Sequence[_Found], name: str) -> DatasetContract:
 def _body(name: str, dataset: DatasetRef, found: _Found) -> DeclarationEvent:
     """Merge all sets' declarations of a dataset into one, with all columns of its schema, in their order.
 
-    Where no set has a description, the events' description is used.
+    If no set has a description, the description is that of events.
     """
     values, columns = found.declared.values, found.declared.columns
     described = {column.name: column.description for column in found.columns}

@@ -83,7 +83,7 @@ def _deadline(value: Any) -> str:
     if found is None:
         raise ValueError("write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC")
     zone = found[1]
-    # Where the system has no time zones, as in a small image, none is known to be wrong.
+    # A system without time zones, such as a small image, knows no wrong ones.
     known = _zones() if zone is not None and not _OFFSET.fullmatch(zone) else ()
     if known and zone not in known:
         near = difflib.get_close_matches(str(zone), sorted(known), n=1)

@@ -1,6 +1,6 @@
 """Dataset names without a namespace, `db.table` and `catalog.db.table`, resolved by the graph.
 
-They are looked up as every question does it (`analysis.resolve`), but only by their whole names: a declaration must not
+Names are looked up as in every question (`analysis.resolve`), but only by their whole names: a declaration must not
 match another dataset by the end of its name or the beginning of its key.
 """
 
@@ -21,10 +21,10 @@ class UnresolvedNameError(Exception):
 
 
 class Names:
-    """Name lookup; each name is looked up once.
+    """Lookup of datasets by name; each name is looked up once.
 
     Args:
-        find: returns the dataset of a name, or raises UnresolvedNameError. None: the graph isn't asked.
+        find: function that returns the dataset of a name, or raises UnresolvedNameError. None: no access to the graph.
 
     Attributes:
         unchecked: names that weren't looked up, because there is no access to the graph.

@@ -1,9 +1,9 @@
 """ODCS data contracts (Open Data Contract Standard, 2.2 to 3.1) → declaration sets, and back.
 
-The set keeps the contract's text as it is, so the contract comes back whole: quality rules, prices, roles and servers
-have no place in declarations. Fields that have a place there are declared as well:
+The set keeps the contract's text unchanged, so that the contract can be returned whole: declarations have no fields for
+quality rules, prices, roles and servers. Other fields of the contract are declared as well:
 
-| of the contract                                     | becomes                                                        |
+| in the contract                                     | becomes                                                        |
 |-----------------------------------------------------|----------------------------------------------------------------|
 | `id`                                                | the set `odcs:<id>`                                            |
 | each object of `schema`                             | a dataset, named by its server or by `customProperties`        |
@@ -52,7 +52,7 @@ NAMESPACE: Final = "headwater.namespace"
 NAME: Final = "headwater.name"
 """Custom properties of a schema object, or of the contract, that name its dataset."""
 PREFIX: Final = "headwater."
-"""Prefix of custom properties that are a field of an object's or property's declaration (`declaring.contract`)."""
+"""Prefix of custom properties for fields of an object's or property's declaration (`declaring.contract`)."""
 DECLARATIONS: Final = "headwater.declarations"
 """Custom property of a contract that was made from a declaration set: the set's jobs and consumers."""
 NOT_DECLARED: Final = "headwater.not_declared"
@@ -85,7 +85,7 @@ def read_contract(file: str, text: str, namespace: str | None = None, names: Nam
         file: name of the file, for messages.
         text: YAML or JSON.
         namespace: namespace of datasets that neither a server nor a custom property names.
-        names: lookup of datasets without any namespace; None: no such names are allowed.
+        names: lookup of datasets without any namespace; None: such names are mistakes.
 
     Raises:
         DeclarationError: the contract has mistakes.
@@ -225,7 +225,7 @@ class _Contract:
         return self._as_stated(body, one, path)
 
     def _as_stated(self, found: _T, of: Mapping[str, Any], path: Path) -> _T:
-        """Replace a declaration's fields by those that custom properties state."""
+        """Replace a declaration's fields by the values in custom properties."""
         types = get_type_hints(type(found), include_extras=True)
         fields = {}
         for index, row in enumerate(self._list(of, "customProperties", path)):
@@ -324,7 +324,7 @@ class _Contract:
             )
 
     def _source(self, text: str, own: Mapping[str, DatasetRef], beside: DatasetRef) -> tuple[DatasetRef, str | None]:
-        """Parse a source: an object of the contract, a column of one, or a dataset in the namespace of `beside`."""
+        """Parse a source: an object of the contract, its column, or a dataset in the namespace of `beside`."""
         if text in own:
             return own[text], None
         table, _, column = text.rpartition(".")
@@ -351,7 +351,7 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
 
 
 def _type(one: Mapping[str, Any]) -> str | None:
-    """Physical type of a property, else its logical type; not `object` or `array`, which may be stored as e.g. JSON."""
+    """Physical type of a property, else its logical type, except `object` and `array`: these may be stored as JSON."""
     logical = _text(one.get("logicalType"))
     return _text(one.get("physicalType")) or (None if logical in {"object", "array"} else logical)
 
@@ -368,7 +368,7 @@ def _transformed(properties: Any, prefix: str) -> Iterator[tuple[str, list[str],
 
 
 def _on_server(server: Mapping[str, Any], name: str) -> DatasetRef | None:
-    """Dataset of an object on a server, as OpenLineage names it; None: no naming is known for this type of server."""
+    """Dataset of an object on a server, by OpenLineage's naming; None: unknown naming for this type of server."""
     type_, host = str(server.get("type", "")).lower(), _text(server.get("host"))
     location = _text(server.get("location")) or _text(server.get("path"))
     if type_ == "kafka" and host:
@@ -423,9 +423,9 @@ def _seconds(value: Any, unit: Any) -> int | None:
 
 
 def _time_of_day(value: Any) -> str:
-    """Convert `09:00-08:00` of the standard to `09:00 -08:00` of Headwater's own files. Other texts stay."""
+    """Convert the standard's `09:00-08:00` to `09:00 -08:00` of Headwater's own files. Other texts stay unchanged."""
     if type(value) is int and 0 <= value < _MINUTES_OF_A_DAY:
-        # To YAML, 10:00 without quotes is a number in base 60.
+        # YAML reads 10:00 without quotes as a number in base 60.
         value = f"{value // 60:02}:{value % 60:02}"
     found = _TIME_OF_DAY.fullmatch(str(value))
     return str(value) if found is None else " ".join(filter(None, found.groups()))

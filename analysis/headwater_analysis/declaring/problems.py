@@ -23,7 +23,7 @@ class FileProblem:
     Attributes:
         file: name of the file.
         line: line in the file, from 1.
-        path: path of the field; empty: the file. Keys of more than 200 characters are cut.
+        path: path of the field; empty: the whole file. Keys of more than 200 characters are cut.
         message: description of the mistake, and the correction; cut after 1,000 characters.
     """
 
@@ -33,7 +33,7 @@ class FileProblem:
     message: str
 
     def __post_init__(self) -> None:
-        """Cut what a file may have of any length: each of a hundred mistakes repeats it."""
+        """Cut values of any length from the file: each of a hundred mistakes would repeat them."""
         object.__setattr__(
             self, "path", tuple(_cut(each, 200) if isinstance(each, str) else each for each in self.path)
         )
@@ -62,10 +62,10 @@ class FileProblem:
 
 
 class DeclarationError(Exception):
-    """A file has mistakes, so nothing of it is declared.
+    """A file has mistakes, so none of its declarations is used.
 
     Attributes:
-        problems: at least one, in order of line.
+        problems: mistakes, at least one, in order of line.
     """
 
     def __init__(self, problems: Sequence[FileProblem]) -> None:

@@ -1,4 +1,4 @@
-"""Parser of Headwater's own files: text → its declaration set, or all mistakes, by line and field."""
+"""Parser of Headwater's own files: text → declaration set, or all mistakes with line and field."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from headwater_schemas.redacted_values import redacted
 
 _MOST_PROBLEMS: Final = 100
 _OF_A_ROW: Final = 2
-"""Number of steps to one of `datasets`, `jobs` or `consumers`."""
+"""Number of steps in the path of a single dataset, job or consumer."""
 _FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
     kind for kind in TransformationKind if kind.value.endswith("_DEPENDENCY") or kind is TransformationKind.CONDITIONAL
@@ -58,12 +58,12 @@ _MESSAGES: Final = {
 
 
 def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
-    """Read the declaration set of a file of Headwater's own.
+    """Read the declaration set of a file in Headwater's own format.
 
     Args:
         file: name of the file, for messages.
         text: YAML or JSON.
-        names: lookup of datasets without a namespace; None: no such names are allowed.
+        names: lookup of datasets without a namespace; None: such names are mistakes.
 
     Raises:
         DeclarationError: the file has mistakes.
@@ -79,7 +79,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
 
 
 class _Builder:
-    """Builder of event bodies from a file that has the right form."""
+    """Builder of event bodies from a well-formed file."""
 
     def __init__(self, file: str, document: LocatedDocument, found: model.Declarations, names: Names | None) -> None:
         self._file, self._document, self._found, self._names = file, document, found, names
@@ -297,7 +297,7 @@ def _columns(columns: dict[str, model.Column | None] | None) -> tuple[DeclaredCo
 
 
 class Form(BaseModel):
-    """Required form of a document in another format; fields that aren't read may be anything."""
+    """Required form of a document in another format; fields that aren't read may have any content."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -306,7 +306,7 @@ def require_form(file: str, document: LocatedDocument, form: type[Form]) -> None
     """Check a document of another format.
 
     Raises:
-        DeclarationError: the document hasn't the form; with all mistakes.
+        DeclarationError: the document doesn't have the form; the error has all mistakes.
     """
     try:
         form.model_validate(document.value)
@@ -320,14 +320,14 @@ def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -
     for one in error.errors(include_url=False):
         if _is_of_the_form_meant(document.value, one["loc"]):
             found.setdefault(_path_of(document.value, one), []).append(one)
-    # A value that fits no member of a union has errors of its own, and one for each member.
+    # A value that fits no member of a union has its own errors, and one for each member.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
     return [FileProblem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 
 def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
-    """Return whether an error is for the form that the file means: a mapping with `dataset` is meant as a `Read`."""
+    """Return whether an error belongs to the form that the file means: a mapping with `dataset` means a `Read`."""
     for step in loc:
         if step in _FORMS_READ and isinstance(value, dict):
             return step == (model.Read if "dataset" in value else model.Named).__name__
@@ -343,7 +343,7 @@ def _has(value: Any, step: str | int) -> bool:
 
 
 def _path_of(value: Any, error: Any) -> Path:
-    """Path of an error in the document: the steps that exist there, and a missing key, without names of types."""
+    """Path of an error in the document: existing steps, and a missing key; names of types are left out."""
     place: Path = ()
     for step in error["loc"]:
         if _has(value, step):
@@ -369,7 +369,7 @@ def _message(errors: Sequence[Any]) -> str:
 
 
 def _hint(error: Any) -> str:
-    """Suggest a correction for a value of the wrong type, where there is an obvious one."""
+    """Suggest a correction for a value of the wrong type, if there is an obvious one."""
     type_, value = error["type"], error["input"]
     if type_ == "string_type" and isinstance(value, bool | int | float):
         return ": put it into quotes"

@@ -1,4 +1,4 @@
-"""Next revision of a set: its changes to the graph, its events, and its progress into the graph."""
+"""Next revision of a set: its changes to the graph, its events, and their progress into the graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared import (
     Contradiction,
     Declaration,
@@ -44,14 +43,14 @@ from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key
 from headwater_schemas.events import DatasetRead, DatasetRef, DeclarationEvent, LineageEvent
 from headwater_schemas.identity import canonical_lineage, declaration_digest
-from headwater_schemas.naming import normal
+from headwater_schemas.naming import normal, spelling
 
 _SAMPLES: Final = 100
 """Maximum number of declarations to look for while waiting for a revision."""
 
 
 class OlderRevisionError(Exception):
-    """The graph has a later revision of the set, with other content. Nothing was published.
+    """The graph has a later revision of the set, or this one with other content. Nothing was published.
 
     Attributes:
         set: id of the set.
@@ -95,7 +94,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
         declared: declarations of the file.
 
     Raises:
-        OlderRevisionError: the file has an older number than the graph, and other content.
+        OlderRevisionError: the file's number isn't greater than the graph's, and its content differs.
     """
     tenant = reader.tenant
     declared = spelled_as_observed(reader, declared)
@@ -109,7 +108,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     added = {key: body for key, body in bodies.items() if key not in held}
     before = declarations(reader, held - bodies.keys())
     subjects = {one.subject for one in before}
-    # For a large set `made` takes a third of the time, and is needed only for changes.
+    # For a large set, `made` takes a third of the time, and only changes need it.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
         made(changed, tenant=tenant),
@@ -117,7 +116,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
         added=(body for key, body in added.items() if key not in changed),
         edges=_edges(reader, changed, before),
     )
-    # A declaration in the graph has also created the datasets that it names.
+    # A declaration in the graph has also created nodes of the datasets that it names.
     unknown = unknown_datasets(reader, named_datasets(added.values()))
     is_first = not state.revision and bool(bodies)
     is_later = given is not None and given > state.revision > 0
@@ -185,7 +184,7 @@ def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction
 
 
 def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """`_names`, and the spelling of the shown names, by key."""
+    """Result of `_names`, and the spelling of each shown name, by key."""
     names = _names(tx, keys)
     found = dataset_names(tx, {members[0] for members in names.values()}) if names else {}
     spelled = {key: spelling(*found[members[0]]) for key, members in names.items() if members[0] in found}
@@ -193,7 +192,7 @@ def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[s
 
 
 def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
-    """Cycles of datasets through the set's jobs, also through other sets' jobs and by other names."""
+    """Cycles of datasets through the set's jobs; other sets' jobs and other names of the datasets count, too."""
     pairs = declared_pairs(declared.declarations.values())
     if not pairs:
         return []
@@ -215,7 +214,8 @@ def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
 def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
     """Keys of all names of each dataset with several names, by the requested key; the shown name is first.
 
-    Datasets that the graph only has under another name are included: declaring this name merges the two.
+    A requested key that the graph has only as another name of a dataset is included: declaring this name merges the
+    two.
     """
     asked = set(keys)
     if not tx.several_names or not asked:
@@ -234,7 +234,7 @@ def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
 
 
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
-    """Return whether the graph has the whole revision or a later one, and about how many of its events it has.
+    """Return whether the graph has the whole revision or a later one, and roughly how many of its events it has.
 
     The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
     cost the database more than writing them.
@@ -256,14 +256,14 @@ def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object])
 
 
 def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
-    """Return the set with normal spelling of all datasets that the graph doesn't have.
+    """Return the set, with normal spelling for all datasets that the graph lacks.
 
     A declaration of `s3a://lake` `orders` would otherwise describe a dataset that nothing writes: capture and the
-    intake report it as `s3://lake` (`naming.normal`). A name that the graph has in exactly this spelling stays as it
-    is: a producer of events may spell its datasets as it likes.
+    intake report it as `s3://lake` (`naming.normal`). A name that the graph has in exactly this spelling stays
+    unchanged: a producer of events may spell its datasets as it likes.
 
     Args:
-        declared: the set. Where two of its datasets would become one, both stay as they are.
+        declared: the set. If two of its datasets would become one, both stay unchanged.
     """
     named = named_datasets(declared.declarations.values())
     others = {ref: usual for ref in named if ref.name and (usual := normal(ref.namespace, ref.name)) != ref}

@@ -15,9 +15,9 @@ from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
-"""Maximum number of declarations of a set: a revision lists them all in one event, which has to be below a megabyte."""
+"""Maximum number of a set's declarations: a revision lists them all in one event, which must be under a megabyte."""
 MOST_PAIRS: Final = 50_000
-"""Maximum number of pairs of input and output of a job: each feeds each, and the materializer takes no larger event."""
+"""Maximum number of pairs of a job's inputs and outputs: the materializer takes no larger event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class DeclaredSet:
     Attributes:
         name: id of the set.
         declarations: declarations by digest, each subject once.
-        revision: number in the file; None: the one after the graph's.
+        revision: number in the file; None: the number after the graph's.
         format: format of the file.
         source: location of the file, for people.
-        document: text of the file, where fields of it have no place in the declarations.
+        document: text of the file, if some of its fields have no counterpart in declarations.
         lines: line of each declaration in the file, by digest.
     """
 
@@ -43,12 +43,12 @@ class DeclaredSet:
     lines: dict[str, int] | None = None
 
     def keys(self, tenant: str) -> dict[str, str]:
-        """Digest of each declaration by its key in the graph."""
+        """Digest of each declaration, by the declaration's key in the graph."""
         set_key = keys.declaration_set_key(tenant, self.name)
         return {keys.declaration_key(tenant, set_key, digest): digest for digest in self.declarations}
 
     def by_key(self, tenant: str) -> dict[str, DeclarationEvent]:
-        """Each declaration by its key in the graph."""
+        """Each declaration, by its key in the graph."""
         return {key: self.declarations[digest] for key, digest in self.keys(tenant).items()}
 
     def events(
@@ -78,5 +78,5 @@ class DeclaredSet:
 
 
 def by_digest(declarations: list[DeclarationEvent]) -> dict[str, DeclarationEvent]:
-    """Declarations by the digest of their published form, which has no credentials."""
+    """Declarations by the digest of their published form, which is without credentials."""
     return {declaration_digest(body): body for body in map(redacted, declarations)}

@@ -1,8 +1,8 @@
 """YAML as plain values, with the line where each begins.
 
-PyYAML's parser gives events, in C where libyaml is installed (decisions: pyyaml). Only text, numbers, booleans and null
-are created from them: no file can create any other object. The events are read one by one: PyYAML builds its
-own tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
+PyYAML's parser returns events, in C where libyaml is installed (decisions: pyyaml). Only texts, numbers, booleans and
+null are created from them: no file can create any other object. The events are read one by one: PyYAML builds its own
+tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ _MOST_VALUES = 5_000_000
 _DEEPEST: Final = 60
 _TAB: Final = re.compile(r" *\t")
 _COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")
-"""Comment that was meant as a value, `on_call: #flights`; a space behind `#` makes it a real comment."""
+"""Comment that was meant as a value, `on_call: #flights`; with a space after `#` it is a real comment."""
 _DATE: Final = "tag:yaml.org,2002:timestamp"
 
 Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
-"""Line where a value begins, from 1; for a mapping or list also the lines of its values, by key or index. The line
-of a mapping's value is that of its key."""
+"""Line where a value begins, from 1; for a mapping or list also the lines of its values, by key or index.
+
+A value in a mapping has the line of its key.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def parse_yaml(file: str, text: str) -> LocatedDocument:
     """Parse the one document of a YAML text.
 
     Raises:
-        DeclarationError: the text isn't YAML, has a key twice, or more values than a file may have.
+        DeclarationError: the text isn't YAML, has a key twice, or has more values than a file may have.
     """
     try:
         return _Reading(file, text).document()
@@ -176,7 +178,7 @@ class _Reading:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self._plain.resolve(yaml.ScalarNode, text, event.implicit)
-        # A date stays a text: nothing here is a date.
+        # A date stays a text: fields with a date are texts.
         if tag == _DATE:
             return text
         try:

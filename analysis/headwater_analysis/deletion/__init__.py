@@ -1,6 +1,6 @@
-"""Safe deletion of a dataset, or of one of its versions: dependants that still need it, and gaps in the lineage.
+"""Safe deletion of a dataset, or of one of its versions: dependants that still need the data, and gaps in the lineage.
 
-verdict         the answer: who still needs it
+verdict         the answer: verdict, dependants and gaps
 deletion_check  the question
 """
 

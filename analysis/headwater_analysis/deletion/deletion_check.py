@@ -25,7 +25,7 @@ from headwater_schemas.reasons import leaves_inputs_known
 HOLDING: Final = frozenset({"critical", "legal-hold"})
 """Marks that forbid deletion."""
 TEST: Final = "test"
-"""Mark of data without dependants: a job that writes nothing else needs nothing."""
+"""Mark of test data. A job that writes only test data doesn't need its inputs."""
 _WAYS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
 """Statements for the datasets from which a mark reaches a dataset, by its spread."""
 _MOST_JOBS: Final = 1_000
@@ -38,8 +38,8 @@ class DeletionQuestion:
 
     Attributes:
         dataset: name of the dataset.
-        version: version, or a prefix of one; None: the whole dataset.
-        since: a job that was observed to read it at this time or later needs it.
+        version: version, or a prefix of a version; None: the whole dataset.
+        since: a job needs the dataset if it was observed to read it at this time or later.
         holding: marks that forbid deletion.
         incomplete: whether incomplete lineage is accepted.
     """
@@ -52,7 +52,7 @@ class DeletionQuestion:
 
 
 def may_delete(reader: Reader, question: DeletionQuestion) -> MayDelete:
-    """Return whether a dataset, or one of its versions, may be deleted, and its dependants.
+    """Return whether a dataset, or one of its versions, may be deleted, and by which dependants it is still needed.
 
     Raises:
         NotFoundError: no such dataset or version.
@@ -128,7 +128,7 @@ class _LineageHops:
             }
 
     def keys(self, spread: MarkSpread) -> list[str]:
-        """Keys of the datasets from which a mark with this spread reaches the dataset, under all their names."""
+        """Keys, under all names, of the datasets from which a mark with this spread reaches the dataset."""
         return sorted(self._hops[spread])
 
     def hops(self, spread: MarkSpread, key: str) -> int:
@@ -139,7 +139,7 @@ class _LineageHops:
 def _marks(
     tx: Transaction, lineage: _LineageHops, names: Sequence[str], version: str | None, holding: frozenset[str]
 ) -> tuple[HeldMark, ...]:
-    """A dataset's own marks, marks of upstream datasets that spread downstream, and the reverse."""
+    """Own marks of a dataset, marks of upstream datasets that spread downstream, and vice versa."""
     out = []
     for mark, of_version, spread, reason in _rows(declared(tx, names).values()):
         if version is None or of_version in ("", version):
@@ -191,7 +191,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
-    """Keys of datasets with a mark `test`, their own or one that spreads to them."""
+    """Keys of datasets with a mark `test`: their own mark, or one that spreads to them."""
     if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)
@@ -199,7 +199,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     shown = {key: identities.shown_node(node) for key, node in datasets.items()}
     found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
     for spread, statement in _WAYS.items():
-        # First the datasets that may declare such a mark, then the datasets that receive it.
+        # First find the datasets that may declare such a mark, then the datasets that receive the mark.
         near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
         nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
         under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
@@ -212,7 +212,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
-    """Return whether a whole dataset has a mark `test`; with `spread`, whether it has such a mark with this spread."""
+    """Return whether a whole dataset has a mark `test`; with `spread`, only marks with this spread count."""
     return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 
@@ -233,11 +233,11 @@ def _queries(tx: Transaction, names: Sequence[str]) -> Iterator[NeedingQuery]:
 
 
 class _MayRead:
-    """Jobs with incomplete column lineage, grouped by whether they may read a dataset although no read is recorded.
+    """Jobs with incomplete column lineage, grouped by their relation to a dataset that they may read.
 
     Args:
         near: keys of the dataset and of all datasets derived from it, under all their names.
-        since: plans that were active at this time or later count, and the latest of each job.
+        since: plans that were active at this time or later count; so does the latest plan of each job.
     """
 
     def __init__(self, tx: Transaction, near: Sequence[str], since: datetime) -> None:

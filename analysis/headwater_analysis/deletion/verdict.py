@@ -31,13 +31,13 @@ class HeldMark:
     """A mark that applies to the dataset to delete.
 
     Attributes:
-        mark: name of the mark, such as `legal-hold`.
-        of: dataset that declares it.
+        mark: name of the mark, for example `legal-hold`.
+        of: dataset that declares the mark.
         version: marked version; None: the whole dataset.
         spread: direction in which the mark spread from the dataset `of`; NONE: the dataset's own mark.
         hops: hops to `of`.
         reason: declared reason.
-        holds: whether such a mark forbids deletion.
+        holds: whether this mark forbids deletion.
     """
 
     mark: str
@@ -56,7 +56,7 @@ class NeedingJob:
     Attributes:
         job: the job.
         last_seen: last observed read; None: the read is only declared.
-        declared: whether it is declared to read.
+        declared: whether the read is declared.
         needs: whether the job forbids the deletion: its read is declared or recent, and it writes more than test data.
         test: whether all its outputs are marked as tests.
     """
@@ -89,21 +89,21 @@ class NeedingQuery:
 
 @dataclass(frozen=True, slots=True)
 class MayDelete:
-    """Answer: may a dataset, or one of its versions, be deleted.
+    """Answer to the question whether a dataset, or one of its versions, may be deleted.
 
     Attributes:
         dataset: the dataset.
         version: the version; None: the whole dataset.
-        newest: for a version: whether no later version is known.
+        newest: for a version, whether no later version is known.
         verdict: verdict on the deletion.
-        marks: marks that apply to it: its own, and marks of other datasets that spread to it.
-        jobs: jobs that read the dataset, or the superseded version. Those that need it first.
+        marks: marks that apply to the dataset: its own, and marks of other datasets that spread to it.
+        jobs: jobs that read the dataset, or the superseded version; jobs that need it come first.
         jobs_total: number of these jobs.
-        queries: queries whose checkpoints refer to it.
-        consumers: consumers that are declared to read it.
+        queries: queries whose checkpoints refer to the dataset.
+        consumers: declared consumers of the dataset.
         unknown: gaps that keep the verdict open, as sentences.
         notes: gaps that don't change the verdict, as sentences.
-        since: observations from this time on are recent.
+        since: time from which on observations are recent.
     """
 
     dataset: Asset

@@ -1,6 +1,6 @@
 """Differences in lineage between two times, two runs, or two code versions of a job.
 
-sides    one side of the comparison, as asked and as resolved in the graph
+sides    one side of the comparison: as given in the question, and as resolved in the graph
 compare  the question: column edges of two sides compared
 changes  the answer: changes of edges, datasets and columns
 """

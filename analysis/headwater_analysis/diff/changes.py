@@ -16,7 +16,7 @@ class Side:
     """A side of the comparison.
 
     Attributes:
-        time: requested time, or when the run or code version was last seen; None: now.
+        time: time of the question, or when the run or code version was last seen; None: now.
         run_id: requested run.
         code_version: requested code version.
         plans: digests of the plans that were active by then.
@@ -74,11 +74,11 @@ class ColumnChange:
     Attributes:
         change: ADDED, REMOVED or CHANGED.
         column: the column.
-        time: time of the first schema with an added column; of the last one with a removed column; for a changed
-            column, of the first report of the schema after the change.
+        time: for an added column, time of the first schema with it; for a removed column, time of the last schema with
+            it; for a changed column, first report of the schema after the change.
         before, after: type and nullability of a changed column; else None.
-        roles: for two runs or code versions, which schemas differ: the one that the dataset was READ with, the one that
-            it was written with (WROTE), or both; empty: the dataset's schemas at the sides' times were compared.
+        roles: for two runs or code versions, schemas that differ: the one that the dataset was READ with, the one that
+            it was written with (WROTE), or both. Empty: the schemas at the sides' times were compared.
     """
 
     change: DiffChange
@@ -97,13 +97,13 @@ class Diff:
         before, after: the sides.
         jobs: jobs whose lineage is compared.
         datasets: datasets that are read or written on only one side; at most 1,000.
-        columns: columns that are in a schema on only one side, or differ in type, of the datasets that these jobs read
-            or write; at most 1,000. Runs and code versions use the schemas that their uses name; where these name none,
-            the schemas at the sides' times.
+        columns: columns of the datasets that these jobs read or write, if they are in a schema on only one side or
+            differ in type; at most 1,000. Runs and code versions are compared by the schemas that their uses name;
+            without such schemas, by the schemas at the sides' times.
         unknown_schemas: datasets whose columns can't be compared, because the graph has only the digest of a schema
             that was used; at most 1,000.
         edges: edges of this page, by target and source.
-        datasets_total, columns_total, edges_total: total numbers of datasets, columns and edges that differ.
+        datasets_total, columns_total, edges_total: total numbers of these differences.
         truncated: whether there were more jobs, edges or columns than the limits, so that more may differ.
         next_cursor: cursor of the next page of edges; None on the last page.
     """

@@ -1,6 +1,6 @@
 """Diff of lineage between two times, two runs, or two code versions of a job.
 
-If both sides have the same plans, their digests show that nothing differs, and no edge is read.
+If both sides have the same plans, nothing differs, and no edge is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from headwater_graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
 MOST_EDGES = 200_000
-"""Maximum number of edges of one job's plans on both sides to compare."""
+"""Maximum number of edges to compare, of one job's plans on both sides together."""
 
 
 class Endpoints(NamedTuple):
@@ -59,7 +59,7 @@ class Compared(NamedTuple):
 
 
 def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) -> tuple[list[Compared], bool]:
-    """Compare two sides of a job; also return whether there were too many edges to compare all."""
+    """Compare two sides of a job; also return whether there were too many edges to compare them all."""
     if before.holding == after.holding:
         return [], False
     plans = sorted({plan for plan, _ in before.holding | after.holding})
@@ -118,7 +118,7 @@ def _edge(row: Mapping[str, Any]) -> PlanEdge:
 MOST_JOBS = 200
 """Maximum number of jobs to compare."""
 MOST_SHOWN = 1_000
-"""Maximum number of changes of datasets, and of schemas, to show."""
+"""Maximum number of changes to show: of datasets, and of columns in schemas."""
 MOST_COLUMNS = 100_000
 """Maximum number of columns of schemas to compare."""
 
@@ -157,9 +157,9 @@ def diff(
         reader: reader of the graph.
         before: earlier side.
         after: later side.
-        job: job whose lineage is compared; runs have their own.
-        dataset: dataset whose lineage is compared, across all jobs that write it. With neither job nor dataset, all
-            jobs that got a new plan between the two times.
+        job: job whose lineage is compared; not for runs, which have their own job.
+        dataset: dataset whose lineage is compared, across all jobs that write it. Without job and dataset: all jobs
+            that got a new plan between the two times.
         limit: maximum number of edges on a page.
         cursor: `next_cursor` of the page before.
 
@@ -258,7 +258,7 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
 
 
 def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Columns:
-    """Changes of columns by the schemas of all datasets that a job reads or writes on either side."""
+    """Changes of columns, by the schemas of all datasets that a job reads or writes on either side."""
     if dataset is not None:
         keys = set(Identities.of(tx).members(dataset.key))
     else:
@@ -285,7 +285,7 @@ def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Co
 
 
 def _used(tx: Transaction, found: Iterable[_Found]) -> tuple[list[ColumnChange], set[str], list[Asset]]:
-    """Compare the schemas that uses name on both sides: changes, keys of compared datasets, unknown schemas."""
+    """Compare the schemas that uses name on both sides. Returns changes, keys of compared datasets, unknown schemas."""
     both = [(each, who) for each in found for who in each.before.schemas.keys() & each.after.schemas.keys()]
     pairs = {(role, key): (each.before.schemas[role, key], each.after.schemas[role, key]) for each, (role, key) in both}
     differing = {who: digests for who, digests in pairs.items() if digests[0] != digests[1]}
@@ -307,7 +307,7 @@ def _used(tx: Transaction, found: Iterable[_Found]) -> tuple[list[ColumnChange],
 
 
 def _between(tx: Transaction, key: str, was: SchemaAt, is_: SchemaAt) -> Iterator[ColumnChange]:
-    """Changes between two schemas of the dataset with that key."""
+    """Changes between two schemas of the dataset with this key."""
     for each in changes(was.fields, is_.fields):
         stated = each.after or each.before
         path = each.column

@@ -1,4 +1,4 @@
-"""A side of a comparison, as asked and as resolved: plans and datasets of a job."""
+"""A side of a comparison, as given in the question and as resolved: plans and datasets of a job."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Point:
     """A time, a run or a code version of a job; if none is given: now.
 
     Attributes:
-        time: aware.
+        time: time with a time zone.
         run: id of the run.
-        code_version: code version of a job that is named.
+        code_version: code version of the job in the question.
 
     Raises:
         QuestionError: more than one is given.
@@ -48,7 +48,7 @@ class Point:
 
 
 MOST_RUNS = 1_000
-"""Maximum number of runs of a code version whose datasets are read, the latest ones."""
+"""Maximum number of runs of a code version whose datasets are read; the latest runs."""
 
 _ROLES = {"READS": Role.READ, "WRITES": Role.WROTE}
 _SHOWN_VERSIONS = 5
@@ -76,10 +76,10 @@ class JobSide:
     Attributes:
         time: time of the side; None: now.
         plans: plans that were active by then, by key.
-        holding: pairs of keys of a plan and a dataset that it writes.
+        holding: plans that hold, as pairs of keys: the plan, and a dataset that it writes.
         datasets: datasets that the job read and wrote.
         schemas: for a run or code version, digests of the schemas with which its latest run read and wrote the
-            datasets, where its uses state them.
+            datasets, if its uses state them.
     """
 
     time: datetime | None
@@ -93,7 +93,7 @@ def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
     """Return a job, by its node's key, on a side.
 
     Raises:
-        NotFoundError: no such run, or the job has no run of that code version.
+        NotFoundError: no such run, or the job has no run of this code version.
     """
     if point.run is not None:
         run = resolve_run(tx, point.run)
@@ -143,7 +143,7 @@ def _whole_version(tx: Transaction, job: str, text: str) -> str:
     """Complete the prefix of a code version of the job, also `1a2b3c4d5e6f-dirty`; returns `text` if none matches.
 
     Raises:
-        AmbiguousError: several match.
+        AmbiguousError: several code versions match.
     """
     commit, dash, mark = text.partition("-")
     if len(commit) < _SHORTEST_VERSION:
@@ -153,8 +153,8 @@ def _whole_version(tx: Transaction, job: str, text: str) -> str:
     if text in known:
         return text
     begun = [version for version in known if version.startswith(text)]
-    # As in tables: the commit shortened, and its suffix after the dash whole. Without a dash the clean code version is
-    # meant.
+    # Tables show the commit shortened, and the suffix after its dash whole. A text without a dash means the clean code
+    # version.
     same = [version for version in known if version.partition("-")[1:] == (dash, mark)]
     found = same or begun
     if len(found) > 1:
@@ -184,7 +184,7 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
 
 
 def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
-    """Schemas that the runs' uses state; for the latest run, which is the first, also those of its micro-batches."""
+    """Digests of schemas that the runs' uses state; for the latest run, the first one, also of its micro-batches."""
     rows = tx.rows("diff/schemas_of_runs", runs=runs)
     out = {(_ROLES[row["type"]], row["dataset"]): str(row["digest"]) for row in rows}
     latest = resolve_run(tx, runs[0])
@@ -197,7 +197,7 @@ def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:
-    """Datasets that the job used until that time, and still used in its latest run that began by then, or later."""
+    """Datasets that the job used until that time, and used again in its latest run that began by then, or later."""
     latest = moment(tx.rows("diff/latest_run", job=job, as_of=time)[0]["first_seen"])
     return _datasets(row for row in tx.rows("diff/links_at", job=job) if _counts(row, latest, time))
 

@@ -2,9 +2,9 @@
 
 drawing     the answer: nodes, edges, metadata
 draw        the question
-chosen      which datasets are drawn, where there are more than fit
+chosen      choice of the datasets to draw if there are more than fit
 labels      labels of datasets
-most_used   datasets that most others are made from
+most_used   datasets that feed most others
 neighbours  pages of the direct neighbours of a dataset
 """
 

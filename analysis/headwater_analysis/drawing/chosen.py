@@ -1,4 +1,4 @@
-"""Datasets that are drawn, where there are more than fit: the nearest, and among these the most important."""
+"""Choice of the datasets to draw if there are more than fit: the nearest, and among these the most important."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
 
 MOST_OPENED: Final = 12
-"""Neighbours that are drawn when one side of a node is opened."""
+"""Number of neighbours to add when one side of a node is opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A side of a node whose neighbours are drawn besides: all up to `MOST_OPENED`, or one.
+    """A side of a node whose neighbours are drawn, too: all up to `MOST_OPENED`, or a single one.
 
     Attributes:
         side: -1 upstream, 1 downstream.
         key: key of the node.
-        neighbour: key of the only neighbour that is drawn; None: the most important ones.
+        neighbour: key of the single neighbour to draw; None: the most important ones.
     """
 
     side: int
@@ -34,10 +34,10 @@ class Opened:
 
     @classmethod
     def parse(cls, text: str) -> Opened:
-        """Read `UPSTREAM:key` or `DOWNSTREAM:key:neighbour`.
+        """Parse `UPSTREAM:key` or `DOWNSTREAM:key:neighbour`.
 
         Raises:
-            QuestionError: it isn't one.
+            QuestionError: the text has another form.
         """
         side, *keys = text.split(":")
         signs = {"UPSTREAM": -1, "DOWNSTREAM": 1}
@@ -51,10 +51,10 @@ class Opened:
 
 
 def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
-    """Nodes that are drawn with their hops: the nearest.
+    """Nodes to draw, with their hops: the nearest ones.
 
-    Of the distance at which not all nodes fit, those of the worst criticality are drawn, then those with the most
-    datasets downstream, then the first by key. Only nodes of this distance are compared.
+    At the distance where not all nodes fit, nodes of the worst criticality are drawn, then nodes with the most datasets
+    downstream, then the first by key. Only nodes at this distance are compared.
     """
     by_distance = sorted(hops, key=lambda node: abs(hops[node]))
     shown = by_distance[:most]
@@ -69,7 +69,7 @@ def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime
 def within_width(
     tx: Transaction, start: int, hops: Mapping[int, int], *, width: int, most: int, as_of: datetime | None
 ) -> dict[int, int]:
-    """Nodes that are drawn with their hops, level by level: of each drawn node its most important neighbours.
+    """Nodes to draw, with their hops, level by level: each drawn node adds its most important neighbours.
 
     Args:
         start: node in the middle.
@@ -105,13 +105,13 @@ def opened(
     most: int,
     as_of: datetime | None,
 ) -> None:
-    """Add the neighbours of sides that were opened to the nodes that are drawn. Sides of other nodes add nothing.
+    """Add the neighbours on opened sides to the drawn nodes. Sides of nodes that aren't drawn add nothing.
 
     Args:
-        shown: nodes that are drawn, with their hops, to which the neighbours are added.
+        shown: drawn nodes with their hops; neighbours are added to it.
         sides: sides to open, one after another.
-        hops: hops of the nodes within the depth. Others get those of the node beside them and one more or less: 0 for
-            what feeds a dataset one hop downstream.
+        hops: hops of the nodes within the depth. Any other node gets the hops of the opened node plus or minus 1; this
+            can be 0, for a node that feeds a dataset one hop downstream.
         most: maximum number of nodes.
         as_of: time of the graph; None: now.
     """
@@ -134,13 +134,13 @@ def opened(
 
 
 def in_order(tx: Transaction, start: int, shown: Mapping[int, int]) -> dict[int, int]:
-    """Nodes that are drawn with their hops, the start in front, then the nearest first, then in order of key."""
+    """Drawn nodes with their hops: the start first, then the nearest first, then in order of key."""
     keys = keys_of(tx, shown)
     return {node: shown[node] for node in sorted(shown, key=lambda node: (node != start, abs(shown[node]), keys[node]))}
 
 
 def _ranked(tx: Transaction, nodes: Iterable[int], as_of: datetime | None) -> list[int]:
-    """Equally near nodes, the most important first."""
+    """Equally near nodes in order of importance, the most important first."""
     asked, identities = list(nodes), Identities.of(tx)
     identities.learn(asked, datasets=True)
     critical, downstream, keys = dict.fromkeys(asked, 0), dict.fromkeys(asked, 0), dict.fromkeys(asked, "")

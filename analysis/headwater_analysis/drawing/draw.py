@@ -37,10 +37,10 @@ _MOST_COLUMNS = 1_000
 def drawn_nodes(
     tx: Transaction, hops: Mapping[int, int], *, with_columns: Iterable[int] = (), as_of: datetime | None = None
 ) -> dict[int, DrawnNode]:
-    """Nodes by id, from ids and signed hops, in that order.
+    """Build nodes by id, in the order of `hops`.
 
     Args:
-        hops: signed hops of each node from the start.
+        hops: signed hops from the start, by id of the node.
         with_columns: nodes whose columns are included.
         as_of: time of the graph; None: now.
     """
@@ -76,7 +76,7 @@ def drawn_nodes(
 def _schemas(
     tx: Transaction, datasets: Mapping[str, int], as_of: datetime | None
 ) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
-    """Columns of datasets, and their number, by node; the datasets are given by key."""
+    """Columns of datasets and their number, by node; datasets are given by key."""
     if not datasets:
         return {}
     if as_of is not None:
@@ -113,7 +113,7 @@ _MOST_MAPPINGS = 1_000
 def drawn_edges(
     tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool, as_of: datetime | None = None
 ) -> tuple[DrawnEdge, ...]:
-    """All edges between these nodes, by the keys of source and target.
+    """Build all edges between these nodes, in order of the keys of source and target.
 
     Args:
         nodes: nodes by id.
@@ -125,7 +125,7 @@ def drawn_edges(
     rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes), as_of=as_of)
     stored = [[row[name] for row in rows] for name in ("source", "target", "edge")]
     for n, near, far in identities.hops(nodes, *stored):
-        # A former name of a drawn dataset may be the name of another one now, which isn't drawn.
+        # A former name of a drawn dataset may be another dataset's name now, and that dataset isn't drawn.
         if far in nodes:
             feeds.setdefault((near, far), []).append(rows[n])
     jobs = jobs_by_key(tx, (row["job"] for rows in feeds.values() for row in rows))
@@ -187,7 +187,7 @@ def _mappings(
 
 
 MOST_NODES = 1_000
-"""Maximum number of nodes of a drawing, so that it stays readable and a browser stays fast."""
+"""Maximum number of nodes in a drawing, so that it stays readable and a browser stays fast."""
 
 
 def draw(
@@ -207,18 +207,18 @@ def draw(
 
     Args:
         asset: the dataset, as `resolve_dataset` understands it.
-        direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
+        direction: upstream, downstream, or both; both excludes datasets that are only downstream of an upstream
+            dataset.
         depth: maximum number of hops from the dataset; None: all.
-        columns: datasets whose columns are included; with ALL also the transformations between them.
+        columns: datasets whose columns are included; ALL also includes the transformations between columns.
         as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
-        to: another dataset: only datasets on a path from the first to it are drawn, or if none leads there, on a path
-            from it to the first; in either case at any depth and whatever the direction. Without a path, only the
-            first is drawn.
-        width: maximum number of neighbours that are drawn of each node on a side, the most important ones, by the
-            order of `limit`; None: no maximum.
-        opening: sides of drawn nodes whose neighbours are drawn besides, in this order, also beyond the depth.
-        limit: maximum number of nodes: the nearest first, among equally near ones the most critical, then those with
-            the most datasets downstream, then in order of key.
+        to: another dataset: only datasets on a path from `asset` to it are drawn, or, if there is none, on a path from
+            it to `asset`; at any depth and in either direction. If there is no path at all, only `asset` is drawn.
+        width: maximum number of neighbours to draw on each side of a node, the most important ones in the order of
+            `limit`; None: no maximum.
+        opening: sides of drawn nodes whose neighbours are drawn, too, in this order, even beyond the depth.
+        limit: maximum number of nodes, the nearest ones; if equally near, the most critical first, then those with the
+            most datasets downstream, then in order of key.
 
     Raises:
         QuestionError: depth, width or limit below 1, or `as_of` without a time zone.
@@ -291,7 +291,7 @@ def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, de
 def _reached(
     tx: Transaction, start: int, direction: Reach, depth: int | None, as_of: datetime | None = None
 ) -> tuple[dict[int, int], bool]:
-    """Signed hops by id, and whether there is more beyond the depth."""
+    """Signed hops by id, and whether there are more datasets beyond the depth."""
     hops: dict[int, int] = {}
     beyond = False
     for way, sign in ((Reach.UPSTREAM, -1), (Reach.DOWNSTREAM, 1)):
@@ -317,7 +317,7 @@ def _reached(
 
 
 def _between(tx: Transaction, start: int, end: int, as_of: datetime | None) -> dict[int, int]:
-    """Signed hops by id of the datasets on the paths between two; empty if none leads from one to the other."""
+    """Signed hops by id of the datasets on the paths between two datasets; empty if there is no path."""
     for way, back in ((Reach.DOWNSTREAM, Reach.UPSTREAM), (Reach.UPSTREAM, Reach.DOWNSTREAM)):
         reached, _ = _reached(tx, start, way, None, as_of)
         if end in reached:

@@ -20,7 +20,7 @@ class Reach(StrEnum):
 
 
 class ColumnScope(StrEnum):
-    """Datasets whose columns are drawn: none, the start alone, or all, which includes the transformations."""
+    """Datasets whose columns are drawn: none, only the start, or all; with all, transformations are drawn, too."""
 
     NONE = "NONE"
     START = "START"
@@ -29,7 +29,7 @@ class ColumnScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DrawnColumn:
-    """A column in its dataset's schema: the current one, or that of the question's time.
+    """A column in its dataset's schema: the current schema, or the one at the time of the question.
 
     Attributes:
         key: key of the node.
@@ -48,23 +48,22 @@ class DrawnNode:
 
     Attributes:
         asset: the dataset.
-        hops: signed hops from the start by the shortest path: negative upstream, positive downstream, 0 the start
-            itself. Of a dataset beyond the depth, which an opened side adds, those of the dataset beside it
-            and one more or less, which may be 0, too.
+        hops: signed hops from the start on the shortest path: negative upstream, positive downstream, 0 the start
+            itself. A dataset beyond the depth, added by an opened side, has the hops of the dataset whose side was
+            opened, plus or minus 1, which may be 0.
         gone: whether it was dropped.
         owners: owners declared under any of its names, else the owners that events report.
-        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
         criticality, classification: reported by events, else declared.
-        owners_of_jobs: owners of the jobs that write it, which `impact` names where it has no owners itself; at most
-            20.
-        more_upstream: number of datasets that feed it and aren't in the answer.
-        more_downstream: number of datasets that it feeds and that aren't in the answer.
+        owners_of_jobs: owners of the jobs that write it, at most 20; `impact` names them if the dataset has no owners.
+        more_upstream: number of datasets that feed it and aren't drawn.
+        more_downstream: number of datasets that it feeds and that aren't drawn.
         columns: if the question asks, columns in the order of the schema; at most 1,000.
         columns_total: number of columns; None if the question doesn't ask.
         upstream_total: number of datasets that feed it, itself left out.
         downstream_total: number of datasets that it feeds, itself left out.
         status: its last run and the results of its latest checks now; None with `as_of`.
-        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        sensitivity: greatest declared sensitivity of the dataset and its columns.
         contact: declared person or channel for messages, else the declared channel of the people on call.
     """
 
@@ -92,7 +91,7 @@ class DrawnEdge:
     """Flow of data from one dataset to another, or to itself.
 
     Attributes:
-        key: id of the edge: the two keys with `>` between.
+        key: id of the edge: the keys of source and target with `>` between them.
         source: key of the dataset that is read.
         target: key of the dataset that is written.
         via: jobs that write the target from the source, the latest seen first; at most 10.
@@ -115,14 +114,14 @@ class DrawingMetadata:
     """Parameters of the question and totals of the answer.
 
     Attributes:
-        depth: maximum number of hops, as in the question; None is all.
+        depth: maximum number of hops in the question; None: all.
         direction: direction of the question.
         as_of: time of the question: only hops that had been seen by then; None: now.
         columns: datasets whose columns the question asks for.
-        nodes_total: datasets within the depth, drawn or not, or on the paths between two, the start included; and
-            those beyond that are drawn because a side was opened.
+        nodes_total: number of datasets within the depth, or on the paths between two datasets, drawn or not, including
+            the start; plus datasets beyond them that an opened side added.
         edges_total: number of edges between the answer's nodes.
-        truncated: whether there is more beyond the depth, the width or the most nodes.
+        truncated: whether the depth, the width or the maximum number of nodes left datasets out.
         max_hops: hops to the farthest node of the answer.
     """
 
@@ -141,7 +140,7 @@ class Drawing:
     """Answer: the graph around a dataset.
 
     Attributes:
-        start: dataset asked about.
+        start: dataset of the question.
         nodes: the start itself, then the others by distance, then in order of key.
         edges: all edges between the nodes.
         metadata: parameters of the question and totals of the answer.

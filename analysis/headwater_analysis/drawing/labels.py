@@ -1,4 +1,4 @@
-"""Labels of datasets as the graph, its neighbours and the most used datasets show them."""
+"""Labels of datasets for the drawing, for neighbours and for the most used datasets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class DatasetLabels:
         asset: the dataset.
         gone: whether it was dropped.
         owners: owners declared under any of its names, else the owners that events report.
-        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
         criticality, classification: reported by events, else declared.
         owners_of_jobs: owners of the jobs that write it; at most 20.
-        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        sensitivity: greatest declared sensitivity of the dataset and its columns.
         contact: declared person or channel for messages, else the declared channel of the people on call.
     """
 
@@ -37,7 +37,7 @@ class DatasetLabels:
 
 
 def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]:
-    """Labels of shown datasets by Neo4j's id, in the order of the ids."""
+    """Labels of shown datasets by Neo4j's id, in the order of `nodes`."""
     ids = list(nodes)
     rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
     about = declared_of_datasets(tx, [row["properties"]["key"] for row in rows.values()])

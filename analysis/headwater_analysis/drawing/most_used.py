@@ -1,9 +1,10 @@
-"""Most used datasets of the estate: those that feed most datasets and declared consumers in one hop.
+"""Most used datasets of the estate: datasets that feed most datasets and declared consumers in one hop.
 
-The graph has no number of uses, and reading the degree of two million datasets takes 20 s. But the key of a hop is a
-hash, so the first `MOST_HOPS` in the index are a random sample of all, in which a dataset that is used more often
-begins more of them. The best `COUNTED` by this sample are then counted exactly. Up to `MOST_HOPS` hops the answer is
-exact. Beyond (`truncated`) the most used are found, while of datasets with nearly as many uses some may be left out.
+The graph doesn't store numbers of uses, and reading the degree of two million datasets takes 20 s. But the key of a hop
+is a hash. So the first `MOST_HOPS` in the index are a random sample of all hops, in which a dataset with more uses
+begins more hops. The best `COUNTED` datasets of this sample are then counted exactly. Up to `MOST_HOPS` hops the answer
+is exact. Beyond (`truncated`), the most used datasets are still found, but some datasets with nearly as many uses may
+be missing.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from headwater_analysis.paging import check_limit
 from headwater_analysis.reader import Reader, Transaction
 
 MOST_HOPS = 30_000
-"""Maximum number of hops between datasets from which the most used ones are found."""
+"""Maximum number of hops between datasets to sample for the most used ones."""
 COUNTED = 400
-"""Number of datasets whose datasets and consumers downstream are counted, more if more are asked for."""
+"""Number of datasets whose direct datasets and consumers downstream are counted; more if the limit is greater."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsedDataset:
-    """A dataset, and how many use it.
+    """A dataset, and the number of its uses.
 
     Attributes:
         asset: the dataset.
         owners: owners declared under any of its names, else the owners that events report.
         owners_of_jobs: owners of the jobs that write it; at most 20.
-        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
         criticality: reported by events, else declared.
-        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        sensitivity: greatest declared sensitivity of the dataset and its columns.
         gone: whether it was dropped.
         upstream_total: number of datasets that feed it, itself left out.
         downstream_total: number of datasets that it feeds, itself left out.
@@ -62,8 +63,8 @@ class MostUsed:
 
     Attributes:
         items: the datasets.
-        total: number of datasets that feed one or have a declared consumer, each of their names counted.
-        truncated: whether there are more hops than were looked at, so that `total` is less than all.
+        total: number of datasets that feed another one or have a declared consumer; each name of a dataset counts.
+        truncated: whether there are more hops than were sampled, so that `total` is too low.
     """
 
     items: tuple[UsedDataset, ...]

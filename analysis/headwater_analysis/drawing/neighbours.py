@@ -1,4 +1,4 @@
-"""Direct neighbours of one dataset, page by page: a hub has hundreds, which no drawing shows."""
+"""Direct neighbours of one dataset, page by page: a hub has hundreds, too many for a drawing."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Neighbour:
         asset: the dataset.
         owners: owners declared under any of its names, else the owners that events report.
         owners_of_jobs: owners of the jobs that write it; at most 20.
-        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
         criticality: reported by events, else declared.
-        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        sensitivity: greatest declared sensitivity of the dataset and its columns.
         gone: whether it was dropped.
         upstream_total: number of datasets that feed it, itself left out.
         downstream_total: number of datasets that it feeds, itself left out.
@@ -59,7 +59,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourFacets:
-    """Values of all neighbours whose names have the words, whatever the other filters leave out; at most 20 each.
+    """Values of all neighbours with the text's words in their names, before the other filters; at most 20 each.
 
     Attributes:
         namespaces: namespaces.
@@ -79,7 +79,7 @@ class NeighbourPage(Page):
     """Direct neighbours: the most critical first, then those with the most datasets downstream, then by name.
 
     Attributes:
-        start: dataset asked about.
+        start: dataset of the question.
         direction: direction of the question.
         facets: number of neighbours by namespace, owner, type and criticality.
     """
@@ -92,13 +92,13 @@ class NeighbourPage(Page):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourFilters:
-    """Filters of neighbours; an empty one matches everything, one with several values, if any value does.
+    """Filters of neighbours. An empty filter matches everything; others match if one of their values does.
 
     Attributes:
         text: words that the name, title or table must all contain, in any case.
         namespaces: exact namespaces.
         owners: exact owners.
-        types: types in capitals.
+        types: types, in capitals.
     """
 
     text: str = ""
@@ -107,12 +107,12 @@ class NeighbourFilters:
     types: tuple[str, ...] = ()
 
     def is_named(self, asset: Asset) -> bool:
-        """Return whether the name has all words."""
+        """Return whether the asset's name has all words of the text."""
         names = "\n".join(filter(None, (asset.spelling, asset.title, asset.table))).casefold()
         return all(word in names for word in self.text.casefold().split())
 
     def admits(self, labels: DatasetLabels) -> bool:
-        """Return whether namespace, owners and type pass."""
+        """Return whether namespace, owners and type match the filters."""
         asset = labels.asset
         return (
             (not self.namespaces or asset.namespace in self.namespaces)
@@ -142,7 +142,8 @@ def neighbours(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the limit isn't from 1 to 1,000, `as_of` has no time zone, or the cursor is another question's.
+        QuestionError: the limit isn't from 1 to 1,000, `as_of` has no time zone, or the cursor belongs to another
+            question.
         NotFoundError: no such dataset; with the nearest names.
         AmbiguousError: several datasets have this name.
     """
@@ -182,7 +183,7 @@ def neighbours(
 
 
 def _edges(tx: Transaction, start: int, direction: LineageDirection, as_of: datetime | None) -> dict[int, list[int]]:
-    """Edges of the hops to each neighbour, the dataset itself left out."""
+    """Edges of the hops to each neighbour, without hops to the dataset itself."""
     identities, found = Identities.of(tx), dict[int, list[int]]()
     identities.learn([start], datasets=True)
     nodes = identities.expanded([start])

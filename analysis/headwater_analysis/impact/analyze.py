@@ -47,7 +47,7 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     """Sentences on a change of a column.
 
     - Jobs that used the column by plans that no longer hold, and no longer use it.
-    - If it hits nothing: datasets that are nevertheless derived from its dataset.
+    - If the change hits nothing: datasets that are nevertheless derived from the column's dataset.
 
     Args:
         hit: assets that were hit.
@@ -70,14 +70,15 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     targets = sorted({target for _, target, *_ in graph.feeds([start.dataset])} - {start.dataset})
     if targets:
         found = tx.one("impact/assets", nodes=targets[:1_000])["assets"]
-        names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found))
+        names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found), len(targets))
         into = "1 dataset" if len(targets) == 1 else f"{len(targets):,} datasets"
         yield f"Its dataset goes into {into}, {names}; by the column lineage that is known, this column doesn't."
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _listed(texts: Iterable[str], total: int | None = None) -> str:
     words = list(texts)
-    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
+    left_out = (len(words) if total is None else total) - len(words[:_MOST_NAMED])
+    more = f" and {left_out:,} more" if left_out else ""
     return ", ".join(words[:_MOST_NAMED]) + more
 
 
@@ -93,6 +94,7 @@ class ImpactRows:
     """Graph rows of shown assets, hops and jobs, by id or key.
 
     Attributes:
+        assets, edges, jobs: rows of nodes and hops, by id, and of jobs, by key.
         inputs: inputs of severities, by asset; without the jobs.
         critical_jobs: jobs with a criticality.
     """
@@ -111,13 +113,13 @@ class ImpactDetails:
         spread: assets that were hit.
         nodes: nodes of the page, in order.
         policy: policy with the reasons and actions to show.
-        most_jobs: most jobs to show.
+        most_jobs: maximum number of jobs to show.
 
     Attributes:
         spread: assets that were hit.
-        paths: steps to each of `nodes`.
+        paths: steps from the change to each of `nodes`.
         shown_jobs: keys of the jobs to show.
-        rows: rows of all of them from the graph.
+        rows: graph rows of these nodes, steps and jobs.
     """
 
     def __init__(
@@ -282,14 +284,14 @@ class ImpactPage:
         """Check the fields.
 
         Raises:
-            QuestionError: a field is invalid; names it.
+            QuestionError: a field is invalid; the error names it.
         """
         check_depth(self.depth)
         check_limit(self.limit)
 
 
 _PLACE = itemgetter(slice(4))
-"""Position of an ordered asset, for cursors."""
+"""Sort key of an ordered asset, for cursors."""
 
 
 def analyze(
@@ -306,8 +308,8 @@ def analyze(
         arrivals: looks up in Kafka when records arrived, for an extent's times; None: no access to Kafka.
 
     Raises:
-        ArrivalsUnknownError: Kafka can't be asked when records arrived.
-        QuestionError: a field of the question makes no sense, or the cursor is another question's.
+        ArrivalsUnknownError: arrival times can't be read from Kafka.
+        QuestionError: a field of the question makes no sense, or the cursor belongs to another question.
         NotFoundError: no such dataset or column; with the nearest names.
         AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.

@@ -42,7 +42,7 @@ class SchemaChange(StrEnum):
     - ENUM: the set of allowed values gets larger or smaller.
     - UNIT: numbers have another unit: cents, not euros.
     - MEANING: the meaning of the values changes.
-    - PARTITIONING: change of the dataset as a whole: it is partitioned by other columns.
+    - PARTITIONING: the dataset is partitioned by other columns; a change of the dataset as a whole.
     """
 
     ADDED = "ADDED"
@@ -80,7 +80,7 @@ class Extent:
         """Check the fields.
 
         Raises:
-            QuestionError: a field is invalid; names it.
+            QuestionError: a field is invalid; the error names it.
         """
         if replace(self, read_time=False) == Extent():
             raise QuestionError("`extent` is empty: a partition, offsets or times.", field="extent")
@@ -110,7 +110,7 @@ class ImpactChange:
         schema: kind of a schema change.
         new_name: new name of a RENAMED column, if known.
         new_type: new type of a RETYPED or ADDED column.
-        nullable: whether the column may hold nulls from then on, if NULLABILITY changes.
+        nullable: whether the column may hold nulls after the change, if NULLABILITY changes.
         extent: part of the data that changes; None: all data.
     """
 
@@ -127,7 +127,7 @@ class ImpactChange:
         """Check the fields.
 
         Raises:
-            QuestionError: a field is invalid; names it.
+            QuestionError: a field is invalid; the error names it.
         """
         if self.schema is None and self.type is None:
             raise QuestionError("A change needs `schema` or `type`.", field="type")

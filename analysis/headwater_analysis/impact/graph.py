@@ -1,4 +1,4 @@
-"""Graph of an impact's walk: small facts, a level at a time. Names are looked up later."""
+"""Graph that an impact's walk reads: small facts, one level at a time. Names are looked up later."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class StoredColumnEdge(NamedTuple):
         whole: whether the edge holds for every column of the target, a dataset.
         direct: whether the source's value goes into the target.
         kind: kind of the transformation.
-        masking: whether the value can't be read back.
+        masking: whether the original value can't be recovered.
         job: key of the job.
-        by: id of the column that the edge leaves, if that isn't the source itself but its parent or one of its fields.
-        copied: whether the target is the source's own copy, in a copy of `by`.
+        by: id of the source's parent or field, if the stored edge leaves that; None if it leaves the source itself.
+        copied: whether the edge copies the whole column `by`, and the target is the source's own copy in it.
     """
 
     source: int
@@ -73,7 +73,7 @@ class ImpactGraph(Protocol):
         """Current edges that leave these columns, their parents or their fields."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
-        """For edges from join keys: ids of the columns whose values are looked up by the key, by edge."""
+        """Ids of the columns whose values a join key looks up, by the edge from the key."""
 
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
         """FEEDS edges that leave these datasets."""
@@ -81,21 +81,21 @@ class ImpactGraph(Protocol):
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
         """Filter pairs of a job's key and an output's id to those whose column lineage is missing or incomplete.
 
-        A missing edge proves nothing there.
+        For these pairs, a missing edge proves nothing.
         """
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
         """Facts of these nodes."""
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """Inputs of these nodes' severities besides the step, for some groups, without jobs."""
+        """Severity inputs of these nodes besides the step, for these groups; without jobs."""
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
         """Jobs among these, by key, that have a criticality."""
 
 
 def _each_once(feeds: list[Feed], possible: Sequence[bool]) -> list[Feed]:
-    """Keep one of several edges of a job between two datasets, under other names of theirs; if possible a sure one."""
+    """Keep one of a job's edges between two datasets under their several names; a sure one if there is one."""
     if len({(source, target, job) for source, target, _, job in feeds}) == len(feeds):
         return feeds
     once: dict[tuple[int, int, str], Feed] = {}
@@ -109,7 +109,7 @@ class StoredGraph:
 
     Args:
         former: whether to include edges of plans that no longer hold.
-        groups: groups that the policy needs of most datasets and jobs: some are looked up ahead.
+        groups: groups of inputs that the policy needs for most datasets and jobs; some are looked up ahead.
 
     Attributes:
         ended: keys of plans that no longer hold, by their source column.
@@ -236,7 +236,7 @@ class StoredGraph:
         """See `ImpactGraph`."""
         asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
-            # Also the shown name, if the FEEDS edges have only other names.
+            # Names include the shown one: the FEEDS edges may have only other names.
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(
@@ -244,6 +244,22 @@ class StoredGraph:
             )
             self._unseen |= {pair: pair in unseen for pair in new}
         return {pair for pair in asked if self._unseen[pair]}
+
+    def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Filter pairs, as `unseen` takes them, to those that any plan with incomplete column lineage wrote.
+
+        What such a plan wrote may still be there, though a later plan took its place.
+        """
+        asked = set(made)
+        facts = self.facts(list(dict.fromkeys(target for _, target in asked)))
+        self._plans.of_jobs(sorted({job for job, _ in asked}))
+        return {
+            (job, target)
+            for job, target in asked
+            for plan in self._plans.of_job(job).values()
+            if (plan.incomplete is not None or not plan.known)
+            and not set(plan.outputs).isdisjoint(self._identities.members(facts[target].key))
+        }
 
     def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
         """See `ImpactGraph`."""

@@ -21,7 +21,7 @@ class Owner:
     Attributes:
         name: `team:flights`.
         type: type of ownership, where known.
-        of: owned asset: the hit one, its dataset, or the job that writes it.
+        of: owned asset: the hit asset, its dataset, or the job that writes it.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ImpactItem:
-    """An asset that is hit: a column, or a dataset whose every column is.
+    """An asset that is hit: a column, or a dataset with all its columns.
 
     Attributes:
         asset: the asset.
         severity: severity of the hit.
-        influence: DIRECT where every step passes on values, INDIRECT where some step only decides values or rows.
+        influence: DIRECT if every step passes on values; INDIRECT if some step only decides values or rows.
         cause: reason of the hit, by the last hop.
         hops: number of hops from the start.
         path: hops from the change to the asset, in order.
@@ -142,7 +142,7 @@ class ImpactedConsumer:
         type: DASHBOARD, REPORT … where declared.
         criticality: criticality, where declared.
         severity: severity for the consumer, by the policy.
-        reason: way in which it reads the changed asset, as a sentence.
+        reason: sentence on how the consumer reads the changed asset.
     """
 
     name: str
@@ -165,7 +165,7 @@ class Impact:
     """Page of the answer to an impact question.
 
     Attributes:
-        change: as asked.
+        change: change of the question.
         type: type of the change, given or inferred.
         start: asset that changes.
         severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN if `unknown` isn't empty,
@@ -181,7 +181,7 @@ class Impact:
         jobs: jobs on the paths: failing ones first, then by severity, the worst first; at most 100.
         jobs_total: number of these jobs.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
-        consumers: declared consumers to notify, by name: those of the changed and the hit assets, across all pages.
+        consumers: declared consumers to notify, by name: consumers of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth of the question.
         notes: sentences on the answer's assumptions and open points.

@@ -21,8 +21,8 @@ class ChangeStart:
 
     Attributes:
         nodes: ids of the changed columns, nested ones included, or of the dataset.
-        wholes: ids of columns that contain the changed ones; never hit themselves. If `nodes` is empty, the graph
-            doesn't have the changed column; jobs that read these columns as a whole read it, too.
+        wholes: ids of columns that contain the changed ones; never hit themselves. If `nodes` is empty, the graph lacks
+            the changed column; jobs that read these columns as a whole read the changed one, too.
         dataset: id of the dataset.
         type: type of the dataset.
         within: ids of the datasets that can be hit; None: all.
@@ -36,7 +36,7 @@ class ChangeStart:
 
 
 class Move(NamedTuple):
-    """A step before it is judged; `direct`: whether this step is DIRECT, whatever came before."""
+    """A step that isn't judged yet; `direct` is about this step only, not about the steps before."""
 
     source: int
     target: int
@@ -89,7 +89,7 @@ class Moves:
             return
         failing: set[str] = set()
         asked = set(nodes)
-        # An edge of a parent or field that is itself changed counts only for that column.
+        # If a parent or field is changed itself, its edge counts only for itself.
         edges = [edge for edge in self._graph.column_edges(nodes) if edge.by is None or edge.by not in asked]
         looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
         for edge in edges:
@@ -98,7 +98,7 @@ class Moves:
             cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
             kind = edge.kind
             if self._schema is not None and not edge.copied and (edge.by is not None or self._is_parted(edge.source)):
-                # The job takes the whole, and may not use this column.
+                # The job reads the column as a whole, and may not use the changed part.
                 cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
             elif first and edge.by is None:
                 failing.add(edge.job)
@@ -118,7 +118,7 @@ class Moves:
         self._read |= by_dataset.keys()
         for black in self._graph.column_edges(datasets):
             if black.kind in _BLACK_BOXES:
-                # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only its rows.)
+                # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only the rows.)
                 node = by_dataset[black.source]
                 yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
         feeds = list(self._graph.feeds(datasets))

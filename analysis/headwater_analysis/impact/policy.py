@@ -7,21 +7,16 @@ and the allowed values.
 
 from __future__ import annotations
 
-import difflib
-import re
-import tomllib
-from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from headwater_analysis.durations import read_duration
-from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact.change import ChangeType, SchemaChange
 from headwater_analysis.impact.policy_inputs import (
     Cause,
@@ -32,6 +27,7 @@ from headwater_analysis.impact.policy_inputs import (
     StepFacts,
 )
 from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.toml_files import TomlFile
 from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
 
 
@@ -42,7 +38,7 @@ class Severity(StrEnum):
 
     - BREAKING: a job fails, or a value can no longer be computed.
     - DEGRADED: still works, with poorer, older or possibly wrong results.
-    - COSMETIC: looks different, means the same.
+    - COSMETIC: the name or form differs, the meaning is equal.
     - NONE: no effect.
 
     Other changes:
@@ -51,11 +47,11 @@ class Severity(StrEnum):
     - BLOCKING: an ongoing publication or removal has to wait.
     - TAINTED: the asset holds wrong data.
     - RESTRICTED: the asset holds data that some of its readers may no longer see.
-    - WARNING: the asset may be hit; look.
+    - WARNING: the asset may be hit; somebody should look.
     - INFO: good to know.
 
     UNKNOWN is the severity of a whole answer, never of a step: nobody is known to be affected, and lineage is
-        incomplete.
+    incomplete.
     """
 
     CRITICAL = "CRITICAL"
@@ -123,15 +119,17 @@ class Reading(_Model):
 
 
 class Rule(_Model):
-    """Verdict on the steps that fit all conditions. A missing condition fits; one with several values if any does.
+    """Verdict on the steps that fit all conditions.
+
+    A missing condition fits every step; a condition with several values fits if one of them does.
 
     Attributes:
         change: types of change.
         schema_change: `schema` in the file: kind of a schema change.
         cause, influence, kind, masking: conditions on the step.
         first: whether the step is the first hop.
-        parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
-        type, criticality: type and criticality of the dataset that is reached; upper and lower case are alike.
+        parted: whether the reached column has fields of its own: a struct, a topic's payload.
+        type, criticality: type and criticality of the reached dataset; case doesn't matter.
         severity: the verdict.
         propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
@@ -185,24 +183,24 @@ class Rule(_Model):
 
 
 class Raise(_Model):
-    """Replacement of a severity, for assets that matter more, or less.
+    """Replacement of a severity, for assets that matter more or less than others.
 
     A missing condition fits everything; a condition with several values fits if one of them does. An unknown value fits
     none.
 
     Attributes:
-        change: types of change; none: all.
-        type, criticality: type and criticality of the dataset; upper and lower case are alike, here and below.
+        change: types of change; empty: all.
+        type, criticality: type and criticality of the dataset; case doesn't matter, here and below.
         job_criticality: criticality of a job that makes the asset on the path of the change.
         consumer, consumer_criticality: type and criticality of one consumer of the asset.
         consumed: whether the asset has a declared consumer.
         deadline: whether the asset, or a consumer that matches the two conditions on consumers, has a declared
             deadline.
-        freshness: declared freshness of the asset or of such a consumer, this short or shorter: `1d`.
+        freshness: longest declared freshness that fits, of the asset or of such a consumer: `1d`.
         sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
-        severity: severity by the rule.
+        severity: severities by the rules that are replaced.
         to: severity that replaces it.
     """
 
@@ -232,7 +230,7 @@ class Raise(_Model):
         return self
 
     def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
-        """Return whether this may fit a verdict, by the conditions that need no lookup."""
+        """Return whether the conditions that need no lookup fit a verdict."""
         return (
             severity in self.severity
             and (not self.change or change in self.change)
@@ -241,7 +239,7 @@ class Raise(_Model):
         )
 
     def fits(self, inputs: SeverityInputs) -> bool:
-        """Return whether this fits an asset, for a verdict that it may fit."""
+        """Return whether the other conditions fit an asset; call it only if `may_fit`."""
         return (
             (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
             and (self.consumed is None or self.consumed == bool(inputs.consumers))
@@ -326,10 +324,7 @@ class Policy(_Model):
         return rule.severity, rule.propagate, number
 
 
-_MOST_BYTES = 1_000_000
-_MOST_MISTAKES = 10
-_HEADING = re.compile(r"\s*\[\[?\s*(\w+)\s*\]\]?")
-_TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": Reading}
+_FILE = TomlFile(Policy, "policy", {"rule": Rule, "raise": Raise, "reading": Reading})
 
 
 @cache
@@ -339,7 +334,7 @@ def default_policy() -> Policy:
 
 
 def default_policy_text() -> str:
-    """Return the default policy's file: a beginning for a policy of one's own."""
+    """Return the text of the default policy's file: a template for other policies."""
     return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
 
 
@@ -347,19 +342,9 @@ def load_policy(path: Path) -> Policy:
     """Read the policy of a file.
 
     Raises:
-        QuestionError: the file can't be read, or is no valid policy; with line and field.
+        QuestionError: the file can't be read, or is no valid policy; the error has line and field.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise QuestionError(f"{path} is larger than {_MOST_BYTES:,} bytes: that is no policy.", field="policy")
-        text = content.decode("utf-8")
-    except OSError as error:
-        raise QuestionError(f"The policy {path} can't be read: {error.strerror}.", field="policy") from error
-    except UnicodeDecodeError as error:
-        raise QuestionError(f"The policy {path} isn't UTF-8 at byte {error.start}.", field="policy") from error
-    return parse_policy(text, str(path))
+    return _FILE.load(path)
 
 
 def parse_policy(text: str, name: str) -> Policy:
@@ -368,55 +353,4 @@ def parse_policy(text: str, name: str) -> Policy:
     Raises:
         QuestionError: see `load_policy`.
     """
-    try:
-        return Policy.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise QuestionError(f"{name} is no TOML: {error}", field="policy") from error
-    except ValidationError as error:
-        lines = _lines(text)
-        mistakes = [_mistake(name, lines, each) for each in error.errors(include_url=False)]
-        more = [f"… and {len(mistakes) - _MOST_MISTAKES} more"] if len(mistakes) > _MOST_MISTAKES else []
-        raise QuestionError("\n".join([*mistakes[:_MOST_MISTAKES], *more]), field="policy") from error
-
-
-def _mistake(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> str:
-    where: tuple[str | int, ...] = tuple(error["loc"])
-    message = error["msg"].removeprefix("Value error, ")
-    field = str(where[-1]) if where else ""
-    if error["type"] == "extra_forbidden":
-        message = f"unknown{_nearest(where)}"
-    elif error["type"] == "missing":
-        message = "is missing"
-    # A mistake of a whole table names its field first.
-    elif error["type"] == "value_error" and re.match(r"(\w+): ", message):
-        field, _, message = message.partition(": ")
-        where = (*where, field)
-    depth = next((depth for depth in range(len(where), 0, -1) if where[:depth] in lines), 0)
-    line = f":{lines[where[:depth]]}" if depth else ""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
-    return f"{name}{line}: {path}: {message}" if path else f"{name}{line}: {message}"
-
-
-def _nearest(where: tuple[str | int, ...]) -> str:
-    table = _TABLES.get(str(where[0])) if len(where) > 1 else Policy
-    known = [info.alias or field for field, info in table.model_fields.items()] if table else []
-    nearest = difflib.get_close_matches(str(where[-1]), known, n=1, cutoff=0.5)
-    return f"; did you mean `{nearest[0]}`?" if nearest else f"; there are {', '.join(known)}"
-
-
-def _lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """Line, from 1, of each table and of each of its keys: `("rule", 3, "severity")`."""
-    return dict(_located(text))
-
-
-def _located(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    counts: dict[str, int] = {}
-    table: tuple[str | int, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if heading := _HEADING.match(line):
-            name = heading[1]
-            counts[name] = counts.get(name, -1) + 1
-            table = (name, counts[name]) if line.lstrip().startswith("[[") else (name,)
-            yield table, number
-        elif key := re.match(r"\s*([\w-]+)\s*=", line):
-            yield (*table, key[1]), number
+    return _FILE.parse(text, name)

@@ -14,12 +14,12 @@ from headwater_schemas.events import Sensitivity
 
 
 class Cause(StrEnum):
-    """Cause of the next asset's hit.
+    """Cause of an asset's hit, by its relation to the previous asset on the path.
 
     - VALUE: the column's value is computed from the previous column.
     - CHOICE: the previous column decides which value the column has: a CASE, a window.
-    - LOOKUP: it decides from which row of another dataset the value is taken: the key of a join.
-    - ROWS: it decides which rows the dataset has: a filter, join, group or sort.
+    - LOOKUP: the previous column decides from which row of another dataset the value is taken: the key of a join.
+    - ROWS: the previous column decides which rows the dataset has: a filter, join, group or sort.
     - JOB: the job that writes the dataset fails in analysis, so nothing is written.
     - FLOW: the previous dataset feeds the dataset.
     - UNSEEN: a job reads the previous dataset, and its column lineage is missing or incomplete.
@@ -39,13 +39,13 @@ class StepFacts(NamedTuple):
 
     Attributes:
         cause: cause of the hit.
-        influence: DIRECT where the values of the start go into the asset, step by step, without an INDIRECT one.
+        influence: DIRECT if the values of the start go into the asset by DIRECT steps only; else INDIRECT.
         kind: kind of transformation, `AGGREGATE`; None between datasets.
-        masking: whether the value can't be read back.
+        masking: whether the original value can't be recovered.
         first: whether it is the first hop.
         type: type of the reached dataset, or of the reached column's dataset; `''`: unknown.
         criticality: criticality of this dataset; `''`: unknown.
-        parted: whether the column that is reached has fields of its own, which are columns too.
+        parted: whether the reached column has fields of its own, which are columns too.
     """
 
     cause: Cause
@@ -59,7 +59,7 @@ class StepFacts(NamedTuple):
 
 
 class InputGroup(StrEnum):
-    """Inputs that are looked up together, and only where a policy asks for them."""
+    """Inputs that are looked up together, and only if a policy needs them."""
 
     DECLARED = "DECLARED"
     CONSUMERS = "CONSUMERS"

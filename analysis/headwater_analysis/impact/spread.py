@@ -77,7 +77,7 @@ def raised(
     inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
     by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
     jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
-    # Most assets have no inputs, or equal ones: `inputs` has one shared object for these, which is judged once.
+    # Most assets have no inputs, or equal ones. They share one object in `inputs`, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
     for visit, numbers in about.items():
@@ -154,11 +154,11 @@ class JobHit:
     """A job on the path of a change.
 
     Attributes:
-        hops: least hops from the start to its outputs.
+        hops: fewest hops from the start to its outputs.
         rank: rank of the worst severity that its outputs get.
         visits: visits of the job's outputs.
-        causes: causes of its steps.
-        kinds: kinds of transformation in its first hop.
+        causes: causes of its steps at this number of hops.
+        kinds: kinds of transformation of these steps.
     """
 
     hops: int
@@ -193,7 +193,7 @@ class ImpactSpread:
         return _rank(self.worst[node], self.raised)
 
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
-        """List all assets: rank, whether INDIRECT, hops and key, in their order, and node.
+        """List all assets, sorted: rank, whether INDIRECT, hops, key, and node.
 
         The worst are first, and DIRECT ones before INDIRECT ones.
         """
@@ -217,7 +217,7 @@ def spread(
     *,
     depth: int | None,
 ) -> ImpactSpread:
-    """Follow a change.
+    """Spread a change through the graph, judged by the policy.
 
     Args:
         start: start of the change; never among the hit assets.
@@ -257,7 +257,7 @@ def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) 
 _Taken: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
 """A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
 
-Of several steps to one visit the least is shown, so that equal graphs give equal answers.
+If several steps lead to one visit, the least tuple is shown, so that equal graphs give equal answers.
 """
 
 
@@ -267,7 +267,7 @@ _JOB_AND_TARGET = itemgetter(3, 1)
 
 
 def _by_way(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> Iterator[tuple[bool, Sequence[Feed]]]:
-    """Moves by FLOW that leave DIRECT visits, and those that leave INDIRECT ones."""
+    """Moves by FLOW, separated by whether they leave INDIRECT visits."""
     indirect = {node for node, visit in leaving.items() if visit.indirect}
     if indirect:
         yield True, [feed for feed in flows if feed[0] in indirect]
@@ -304,7 +304,7 @@ class _Spreading:
         self.jobs: dict[str, JobHit] = {}
 
     def expand(self, frontier: Sequence[ImpactVisit]) -> Iterable[WalkStep[ImpactVisit]]:
-        """Steps from these visits, one to each new visit by the policy."""
+        """Steps from these visits: one to each new visit."""
         self._hops += 1
         leaving = self._leaving(frontier)
         moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
@@ -337,7 +337,7 @@ class _Spreading:
         ]
 
     def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[ImpactVisit, int]]:
-        """Visits and rules that moves by FLOW lead to, by node: most repeat an earlier combination."""
+        """Visit and rule for each target of moves by FLOW; most repeat an earlier combination."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))
@@ -350,7 +350,7 @@ class _Spreading:
         leaving: Mapping[int, ImpactVisit],
         fresh: dict[ImpactVisit, _Taken],
     ) -> None:
-        """Take the moves by FLOW to visits that are new."""
+        """Add the moves by FLOW to new visits."""
         known = self.known
         new = {target: verdict for target, verdict in verdicts.items() if verdict[0] not in self._visited}
         for source, target, edge, job in feeds:
@@ -362,7 +362,7 @@ class _Spreading:
                     fresh[there] = taken
 
     def _leaving(self, frontier: Iterable[ImpactVisit]) -> dict[int, ImpactVisit]:
-        """Visit of each node from which the change continues: DIRECT before INDIRECT, then the worst."""
+        """Visit from which the change continues at each node: DIRECT before INDIRECT, then the worst."""
         leaving: dict[int, ImpactVisit] = {}
         left = self._left
         for visit in sorted(frontier, key=_DIRECT_AND_WORST_FIRST):

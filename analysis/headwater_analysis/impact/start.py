@@ -56,7 +56,8 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            # The certainty is that of the path: a step that only possibly used the data only possibly wrote it.
+            # A step that only possibly used the data only possibly wrote derived data: the certainty is that of the
+            # path.
             found = replace(part, certainty=weakest(hop.overall, part.certainty))
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)
@@ -70,7 +71,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
 
 
 def _start(dataset: Asset, extent: Extent) -> Start | None:
-    """Start of a trace for the part; None: a trace can't start there.
+    """Start of a trace for the part; None if no trace can start there.
 
     Raises:
         QuestionError: offsets are given for a dataset that isn't a topic.
@@ -155,7 +156,7 @@ class Beginning:
 
 
 def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
-    """Split `dataset` into dataset and column where it spells a column: `orders#price`.
+    """Split `dataset` into dataset and column if it names a column: `orders#price`.
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_asset`.
@@ -176,7 +177,7 @@ def begin(tx: Transaction, change: ImpactChange, arrivals: Arrivals | None = Non
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
-        QuestionError: the column to be added exists; the change is in place already.
+        QuestionError: the column to be added exists already.
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)
@@ -199,7 +200,7 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
         return Beginning(whole, dataset.asset, added, change.type or ChangeType.SCHEMA_COMPATIBLE)
     if change.column is None:
         if change.type is ChangeType.PRIVACY_RECLASSIFICATION and columns:
-            # Column by column, so that it ends where values are masked.
+            # Start at each column, so that the spread ends where values are masked.
             every = tuple(row["id"] for row in columns if not row["gone"])
             whole = replace(whole, nodes=every or whole.nodes)
         return Beginning(whole, dataset.asset, dataset.asset, change.type or ChangeType.SCHEMA_BREAKING)
@@ -216,7 +217,7 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
 
 
 def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
-    """`id`, `name` and `gone` of the columns of a dataset under all its names, each once, as the node that is shown."""
+    """`id` (of the shown node), `name` and `gone` of a dataset's columns under all its names, each column once."""
     identities = Identities.of(tx)
     rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
     identities.learn(row["id"] for row in rows)

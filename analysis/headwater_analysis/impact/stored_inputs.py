@@ -1,4 +1,4 @@
-"""Inputs of severities in Neo4j: looked up for many assets at once, each once, by key or id."""
+"""Severity inputs in Neo4j, looked up for many assets at once and only once for each, by key or id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 LOOKED_AT: Final = 20
-"""Number of a job's latest runs that are searched for the last write of the dataset."""
+"""Number of a job's latest runs to search for the last write of the dataset."""
 _OF: Final = ("own", "whole")
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -64,7 +64,7 @@ def _inputs(
 
 
 class StoredInputs:
-    """Severity inputs in Neo4j, asked within one transaction. Facts under other names of a dataset count, too."""
+    """Severity inputs in Neo4j, read within one transaction. Facts under other names of a dataset count, too."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -107,7 +107,7 @@ class StoredInputs:
         return {job: found for job in asked if (found := self._jobs[job]) is not None}
 
     def expect(self, jobs: Iterable[str], datasets: Iterable[int]) -> None:
-        """Start the lookup of these jobs' criticality and these datasets' publication, which will be needed.
+        """Start to look up these jobs' criticality and these datasets' publication, which will be needed.
 
         Neo4j looks up missing values while Python continues.
         """
@@ -138,7 +138,7 @@ class StoredInputs:
         """Inputs of assets, without the jobs that write them.
 
         Args:
-            nodes: dataset of each asset, both by id; a dataset is its own.
+            nodes: id of each asset's dataset, by the asset's id; for a dataset, its own id.
             criticality: criticality of each asset's dataset, by the asset.
             groups: groups to look up; the inputs of others stay empty.
         """
@@ -222,7 +222,7 @@ class StoredInputs:
         return out
 
     def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
-        """Consumers of these assets, by name, and whether each names one of the assets, its parent or its field."""
+        """Consumers of these assets, by name. True if the consumer names one of the assets, its parent or its field."""
         if not self._tx.consumers:
             return []
         rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))
@@ -254,7 +254,7 @@ def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 
 def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
-    """Merge one asset's properties under all its names: the greatest sensitivity; otherwise the first set's value."""
+    """Merge one asset's properties under all its names: the greatest sensitivity; else the value of the first set."""
     own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set)] for of in _OF)
     reported = sorted(row["classification"] for row in rows if row["classification"])
     return _About(

@@ -27,7 +27,7 @@ def hit_consumers(
 ) -> tuple[ImpactedConsumer, ...]:
     """Declared consumers of the changed asset itself, the worst first; each is judged as a step of the first hop.
 
-    Consumers that name the column use its value. Whether consumers of the whole dataset do is unknown.
+    Consumers that name the column use its value. For consumers of the whole dataset this is unknown.
     """
     of_column = beginning.asset.column is not None
     found = []
@@ -63,7 +63,7 @@ def severity_of(
         hit: assets that were hit.
         consumers: declared consumers of the changed asset itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
-        unknown: whether something isn't known.
+        unknown: whether some dependants are unknown.
     """
     nothing = Severity.NONE if beginning.type.of_schema else Severity.INFO
     ranks = [rank for rank, *_ in hit.ordered()[:1]] + [each.severity.rank for each in consumers]
@@ -86,13 +86,13 @@ def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
 
 
 def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
-    """List as sentences who may be affected besides the certain hits.
+    """Sentences on assets and jobs that may be affected besides the certain hits.
 
     - Jobs whose column lineage is missing or incomplete.
-    - Jobs that only possibly use it, if nothing else is hit.
-    - A dataset without known readers: its readers aren't captured.
-    - Jobs that read it or a hit asset, and have no output that is known to be derived from that.
+    - Jobs that only possibly use the changed asset, if nothing else is hit.
+    - Jobs that read the changed asset or a hit one, without a known output that is derived from it.
     - Assets beyond the depth.
+    - A changed dataset without known readers or writers, if nothing is hit: capture may be missing.
     - Events that the graph doesn't have yet.
     """
     unseen = sorted(key for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes)

@@ -1,4 +1,4 @@
-"""Sentences of an impact, and the whole of it as Markdown, to paste into a ticket."""
+"""Sentences of an impact, and its summary as Markdown, to paste into a ticket."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _HAPPENS = {
 
 
 def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
-    """The first names, and how many more there are: `daily, hourly, weekly and 2 more`.
+    """First names, and the number of further ones: `daily, hourly, weekly and 2 more`.
 
     Args:
         assets: assets to name, in order.
@@ -61,12 +61,12 @@ def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
 
 
 def short(text: str, most: int = _MOST) -> str:
-    """A name as a sentence can hold it: a long one cut in its middle, and nothing that breaks a line."""
+    """Name for a sentence: a long one is cut in its middle, and control characters are made visible."""
     return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 
 
 def called(asset: Asset) -> str:
-    """A dataset by its title, a column with its dataset's, a job by its name."""
+    """Title of a dataset, or name of a column with its dataset's title, or name of a job."""
     name = short(asset.title or asset.name)
     return name if asset.column is None else f"{short(asset.column)} of {name}"
 
@@ -148,7 +148,7 @@ def because(raising: Raise, inputs: SeverityInputs) -> tuple[str, ...]:
 
 
 def inputs_texts(inputs: SeverityInputs) -> tuple[str, ...]:
-    """Each input of a decision that is known, in words."""
+    """Description of each known input of a decision."""
     found = [f"criticality {short(inputs.criticality)}"] if inputs.criticality else []
     found += [_made_by(inputs.jobs)] if inputs.jobs else []
     found += [f"read by {_consumers(inputs.consumers)}"] if inputs.consumers else []
@@ -185,7 +185,7 @@ def _consumer(consumer: ConsumerInput) -> str:
 
 
 def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> Iterator[str]:
-    """Yield descriptions of the deadline that a raise asks for, unless its consumers' text names it already."""
+    """Yield descriptions of the deadlines that a raise requires, unless the text on its consumers names them."""
     if raising.consumer or raising.consumer_criticality or raising.consumed:
         return
     if inputs.deadline:
@@ -208,7 +208,7 @@ def _no_older(seconds: int) -> str:
 
 
 def _first(texts: Sequence[str]) -> str:
-    """The first few, and how many more there are."""
+    """First texts, and the number of further ones."""
     more = f" and {len(texts) - _MOST_INPUTS:,} more" if len(texts) > _MOST_INPUTS else ""
     return ", ".join(texts[:_MOST_INPUTS]) + more
 
@@ -338,7 +338,7 @@ def consumer_text(consumer: ReadingConsumer) -> str:
 
 
 def left_open(impact: Impact) -> str:
-    """Describe what is unknown, for the line of the verdict; empty if nothing is."""
+    """Describe what is unknown, for the line of the verdict; empty if everything is known."""
     if not impact.unknown:
         return ""
     more = "; ".join(impact.unknown)
@@ -346,7 +346,7 @@ def left_open(impact: Impact) -> str:
 
 
 def counted(impact: Impact) -> str:
-    """The totals in words."""
+    """Describe the totals."""
     found = "; ".join(text for text in (_of_items(impact), _itself(impact)) if text)
     return found or ("no use is known" if impact.severity is Severity.UNKNOWN else "nothing that is known uses it")
 

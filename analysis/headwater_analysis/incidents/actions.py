@@ -152,7 +152,12 @@ def _cause(scope: Sequence[IncidentScope]) -> str:
     text = "; ".join(sorted(map(part_line, scope)))
     if len(text) <= MOST_OF_A_CAUSE - _DIGITS - 3 and not any(part.files for part in scope):
         return text
-    digest = hashlib.sha256("\0".join(sorted(map(scope_text, scope))).encode()).hexdigest()[:_DIGITS]
+    return with_digest(text, "\0".join(sorted(map(scope_text, scope))))
+
+
+def with_digest(text: str, exact: str) -> str:
+    """Return the beginning of a cause's text and a digest of the exact one, together within the limit of a cause."""
+    digest = hashlib.sha256(exact.encode()).hexdigest()[:_DIGITS]
     return f"{text[: MOST_OF_A_CAUSE - _DIGITS - 3]} … {digest}"
 
 
@@ -225,7 +230,12 @@ def _carried(
 
 _OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)
 """Actions without effect on a resolved incident."""
-_GIVEN: Final = frozenset(IncidentAction) - {IncidentAction.UNKNOWN, IncidentAction.OPENED, IncidentAction.REACHED}
+_GIVEN: Final = frozenset(IncidentAction) - {
+    IncidentAction.UNKNOWN,
+    IncidentAction.OPENED,
+    IncidentAction.REACHED,
+    IncidentAction.NOTIFIED,
+}
 
 
 def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:
@@ -296,6 +306,8 @@ def _offsets(given: Sequence[OffsetSpan]) -> tuple[OffsetRange, ...] | None:
 
 def _query(tx: Transaction, text: str) -> str:
     rows = tx.rows("blast/queries_by_name", name=text)
+    # An id names one query, whatever others are called.
+    rows = [row for row in rows if row["query_id"] == text] or rows
     if not rows:
         raise NotFoundError(f"No streaming query has the id or name {text!r}.")
     if len(rows) > 1:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.tainted import Blast, Tainted
+from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_analysis.paging import Page
 from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part
@@ -19,6 +20,7 @@ from headwater_schemas.events import (
     IncidentResolution,
     IncidentSeverity,
     IncidentType,
+    NotificationChange,
 )
 
 
@@ -118,6 +120,86 @@ class Spreading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedColumn:
+    """A column of a dataset with bad data that the fault reached.
+
+    Attributes:
+        dataset: the dataset.
+        column: field path.
+        effect: effect of the fault on it; of several the strongest.
+        certainty: certainty that the fault came there: at most that of the dataset's bad data.
+        depth: hops from a column in which bad data began.
+        via: jobs on the way, each with the kind of its transformation: `report: AGGREGATE sum`.
+        why: reason for the effect, a sentence or several.
+    """
+
+    dataset: Asset
+    column: str
+    effect: FaultEffect
+    certainty: Certainty
+    depth: int
+    via: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownColumns:
+    """A dataset with bad data of which more columns may be concerned: column lineage to it isn't fully known.
+
+    Attributes:
+        dataset: the dataset.
+        why: reason, a sentence.
+    """
+
+    dataset: Asset
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingStep:
+    """Batch run or micro-batch that wrote data.
+
+    Attributes:
+        job: its job.
+        run_id: id of the run; of a micro-batch None, if it is known by the checkpoint alone.
+        query_id, query_name, batch_id: of a micro-batch: id and name of the query, and Spark's batch id.
+        at: when it began.
+        state: of a run: COMPLETE, FAIL …
+        code_version, config_version: versions of its code and configuration.
+    """
+
+    job: Asset | None
+    run_id: str | None
+    query_id: str | None = None
+    query_name: str | None = None
+    batch_id: int | None = None
+    at: datetime | None = None
+    state: str | None = None
+    code_version: str | None = None
+    config_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadSince:
+    """First bad run or micro-batch, and the last good one before it.
+
+    Attributes:
+        of: dataset in which bad data began; of a run, job or query: its job.
+        first_bad: step that wrote the earliest bad data; None: not known.
+        last_good: latest step of the same job before it that wrote the same, completed, isn't bad, and of whose
+            assertions none failed; None: none is known.
+        certainty: certainty that the first bad step wrote bad data.
+        why: remarks, as sentences.
+    """
+
+    of: Asset
+    first_bad: WritingStep | None
+    last_good: WritingStep | None
+    certainty: Certainty
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentReach:
     """Bad data of an incident, and everything that it reached, as of one transaction.
 
@@ -128,6 +210,15 @@ class IncidentReach:
         blast: everything derived from it, and what of that is gone: replaced, dropped, or declared repaired.
         spreading: queries with state that took bad records in.
         complete: false: a limit was reached, or bad data of a part can't be known.
+        columns: columns of datasets with bad data that the fault reached, the strongest effect first; at most 1,000.
+            Those in which it began aren't among them. No other column is concerned, unless one of the next three says
+            so.
+        columns_unknown: datasets with bad data of which more columns may be concerned, by name.
+        columns_truncated: whether there are more columns than these.
+        all_columns: effect on every column that is made from the bad data, where no part of the scope names a column
+            and the fault doesn't depend on how columns are used: `columns` isn't asked for then.
+        restricts: whether the reached columns may hold personal data that not everybody with access may see.
+        since: first bad and last good run or micro-batch, by dataset or job in which bad data began.
     """
 
     as_of: datetime
@@ -136,6 +227,12 @@ class IncidentReach:
     blast: Blast
     spreading: tuple[Spreading, ...]
     complete: bool
+    columns: tuple[ReachedColumn, ...] = ()
+    columns_unknown: tuple[UnknownColumns, ...] = ()
+    columns_truncated: bool = False
+    all_columns: FaultEffect | None = None
+    restricts: bool = False
+    since: tuple[BadSince, ...] = ()
 
     @property
     def tainted(self) -> tuple[Tainted, ...]:
@@ -191,6 +288,25 @@ class ActionTaken:
     action: IncidentAction
     by: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentNotification:
+    """Latest notification of a recipient.
+
+    Attributes:
+        recipient: name of an owner or consumer; `defaults.operators`: those who are notified of every incident.
+        channel: name of the channel.
+        change: reason for the message.
+        at: time at which it was recorded.
+        digest: digest of what the message was about.
+    """
+
+    recipient: str
+    channel: str
+    change: NotificationChange
+    at: datetime
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +366,7 @@ class Incident:
         history: all actions, in order.
         reach: what it reached, now; None if it wasn't asked for.
         recorded: what it had reached when that was recorded last; None: never.
+        notified: latest notification of each recipient, by name.
     """
 
     brief: IncidentBrief
@@ -259,6 +376,7 @@ class Incident:
     history: tuple[ActionTaken, ...]
     reach: IncidentReach | None
     recorded: RecordedReach | None
+    notified: tuple[SentNotification, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,13 @@ from headwater_analysis import paging
 from headwater_analysis.blast.blast_radius import LIMIT
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
-from headwater_analysis.incidents.answers import ActionTaken, Incident, IncidentBrief, IncidentPage
+from headwater_analysis.incidents.answers import (
+    ActionTaken,
+    Incident,
+    IncidentBrief,
+    IncidentPage,
+    SentNotification,
+)
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.recorded import recorded
 from headwater_analysis.incidents.scope import part_line, scope_part
@@ -126,21 +132,36 @@ def incident(
         NotFoundError: no incident has this id.
         AmbiguousError: several ids begin so.
     """
+    return reader.read(
+        lambda tx: incident_in(tx, incident_id, with_reach=with_reach, limit=limit, arrivals=arrivals),
+    )
 
-    def question(tx: Transaction) -> Incident:
-        stored, state = stored_incident(tx, incident_id)
-        reach = reach_of(tx, state, limit=limit, arrivals=arrivals) if with_reach else None
-        return Incident(
-            brief=_brief(stored),
-            description=state.description,
-            datahub_type=datahub_type(state.type),
-            repaired=tuple(map(scope_part, state.repaired.values())),
-            history=tuple(map(_taken, state.history)),
-            reach=reach,
-            recorded=recorded(state, reach),
-        )
 
-    return reader.read(question)
+def incident_in(
+    tx: Transaction, incident_id: str, *, with_reach: bool, limit: int, arrivals: Arrivals | None
+) -> Incident:
+    """Return one incident within a transaction; see `incident`."""
+    stored, state = stored_incident(tx, incident_id)
+    reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=True) if with_reach else None
+    return Incident(
+        brief=_brief(stored),
+        description=state.description,
+        datahub_type=datahub_type(state.type),
+        repaired=tuple(map(scope_part, state.repaired.values())),
+        history=tuple(map(_taken, state.history)),
+        reach=reach,
+        recorded=recorded(state, reach),
+        notified=tuple(
+            SentNotification(
+                recipient=name,
+                channel=each.sent.channel,
+                change=each.sent.change,
+                at=each.time,
+                digest=each.sent.digest,
+            )
+            for name, each in sorted(state.notified.items())
+        ),
+    )
 
 
 def stored_incident(tx: Transaction, incident_id: str) -> tuple[Mapping[str, Any], IncidentState]:
@@ -191,4 +212,5 @@ def _stated(event: IncidentEvent) -> list[str]:
     found += [event.reason] if event.reason else []
     if event.as_of is not None:
         found.append("complete" if event.complete else "not complete")
+    found += [f"{each.recipient} by {each.channel} ({each.change})" for each in event.notified or ()]
     return found

@@ -9,6 +9,8 @@ from headwater_analysis.blast.blast_radius import LIMIT, blast_in
 from headwater_analysis.blast.superseded import Replacements
 from headwater_analysis.blast.tainted import Superseded, Tainted
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
+from headwater_analysis.incidents.columns import ColumnReach, reached_columns
+from headwater_analysis.incidents.first_bad_run import bad_since
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
 from headwater_analysis.incidents.scope import scope_part
@@ -24,7 +26,12 @@ from headwater_schemas.identity import scope_text
 
 
 def reach_of(
-    tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arrivals: Arrivals | None = None
+    tx: Transaction,
+    state: IncidentState,
+    *,
+    limit: int = LIMIT,
+    arrivals: Arrivals | None = None,
+    detailed: bool = False,
 ) -> IncidentReach:
     """Find what an incident reached.
 
@@ -32,6 +39,7 @@ def reach_of(
         state: state of the incident; its scope and its repairs count.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
+        detailed: whether the columns, and the first bad and last good runs, are asked for, too.
     """
     now = datetime.now(UTC)
     context = Context(tx, Datasets(tx), backward=False, horizon=None, limit=limit, arrivals=arrivals)
@@ -42,6 +50,9 @@ def reach_of(
     start = _start(context, origins, state, repairs)
     bad_start = [one.dataset.key for one in start if one.parts]
     found = blast_in(context, parts, hops, limit=limit, repairs=repairs.split, bad_start=bad_start)
+    columns = ColumnReach()
+    if detailed:
+        columns = reached_columns(context, state, origins, found.hops, (*start, *found.tainted))
     return IncidentReach(
         as_of=now,
         scope=tuple(
@@ -60,6 +71,12 @@ def reach_of(
         complete=not found.truncated
         and not context.cut
         and all(origin.certainty is not Certainty.UNKNOWN for origin in origins),
+        columns=columns.columns,
+        columns_unknown=columns.unknown,
+        columns_truncated=columns.truncated,
+        all_columns=columns.all_columns,
+        restricts=columns.restricts,
+        since=bad_since(context, origins, found.hops, limit=limit) if detailed else (),
     )
 
 

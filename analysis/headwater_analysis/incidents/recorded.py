@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from headwater_analysis.assets import Asset, spelling
+from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
@@ -23,6 +23,7 @@ from headwater_schemas.events import (
     ReachedDataset,
     ReachedPart,
 )
+from headwater_schemas.naming import spelling
 
 MOST_DATASETS: Final = 1_000
 """Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""
@@ -33,30 +34,50 @@ MOST_BYTES: Final = 400_000
 
 
 @dataclass(slots=True)
-class _Found:
+class CollectedDataset:
+    """A dataset of a reach; bad data that began there and bad data that came there are together.
+
+    Attributes:
+        asset: the dataset.
+        depth: least number of hops from the bad records; 0: they began here.
+        parts: parts that hold bad data.
+        times: times at which bad data was written there, also of parts that are gone; None: not known.
+        certainties: certainties with which bad data reached it.
+    """
+
     asset: Asset
     depth: int
     parts: list[Part] = field(default_factory=list)
     times: list[datetime | None] = field(default_factory=list)
     certainties: list[Certainty] = field(default_factory=list)
 
+    @property
+    def since(self) -> datetime | None:
+        """Earliest time at which bad data was written there; None: not known."""
+        times = [time for time in self.times if time is not None]
+        return min(times) if times and len(times) == len(self.times) else None
 
-def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
-    """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
-    found: dict[str, _Found] = {}
+
+def collected(reach: IncidentReach) -> list[CollectedDataset]:
+    """List the datasets of a reach, each once, the nearest to the bad records first."""
+    found: dict[str, CollectedDataset] = {}
     # With bad records of a dataset, its first readers wrote what is one hop away from them.
     shift = 1 if reach.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
     for each, depth in [
         *((each, 0) for each in reach.start),
         *((each, each.depth + shift) for each in reach.blast.tainted),
     ]:
-        one = found.setdefault(each.dataset.key, _Found(each.dataset, depth))
+        one = found.setdefault(each.dataset.key, CollectedDataset(each.dataset, depth))
         one.parts += each.parts
         one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
         one.certainties.append(each.certainty)
-    nearest = sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
+    return sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
+
+
+def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
+    """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
     listed, size = [], 0
-    for one in nearest[:MOST_DATASETS]:
+    for one in collected(reach)[:MOST_DATASETS]:
         whole = _dataset(one)
         size += len(msgspec.json.encode(whole))
         listed.append(whole if size <= MOST_BYTES else _dataset(one, most=1))
@@ -116,14 +137,13 @@ def _name(ref: DatasetRef) -> str:
     return spelling(ref.namespace, ref.name)
 
 
-def _dataset(found: _Found, most: int = MOST_PARTS) -> ReachedDataset:
+def _dataset(found: CollectedDataset, most: int = MOST_PARTS) -> ReachedDataset:
     parts = sorted(found.parts, key=_text)
-    times = [time for time in found.times if time is not None]
     return ReachedDataset(
         dataset=DatasetRef(found.asset.namespace, found.asset.name),
         depth=found.depth,
         certainty=surest(found.certainties),
-        since=min(times) if times and len(times) == len(found.times) else None,
+        since=found.since,
         cleared=not parts,
         parts=tuple(_part(part, most) for part in parts[:most]),
         part_count=len(parts),

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.incidents.answers import ScopePart
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import IncidentClock, IncidentScope
 from headwater_schemas.identity import utc_text
+from headwater_schemas.naming import spelling
 from headwater_schemas.ranges import batches_text, partition_text
 
 MOST_NAMED: Final = 3

@@ -6,7 +6,7 @@ job            details of one job
 consumer       details of one dashboard, report, team …
 by_name        details of any asset by its name, a run too
 lists          datasets, jobs and consumers, paged by key; runs of all jobs, the latest first; every broken chain
-tags_and_uses  parts of a node that several of these read
+tags_and_uses  tags and uses, which several of these modules share
 """
 
 from headwater_analysis.known.by_name import Known, KnownKind, Named, known, named

@@ -1,4 +1,4 @@
-"""Details of any dataset, column, job, consumer or run by its name."""
+"""Details of any dataset, column, job, consumer or run, by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Known: TypeAlias = (
 
 
 class KnownKind(StrEnum):
-    """Kind of a named thing."""
+    """Kind of a named node."""
 
     DATASET = "DATASET"
     COLUMN = "COLUMN"
@@ -33,11 +33,11 @@ class KnownKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Thing that a name stands for.
+    """Node that a name stands for.
 
     Attributes:
-        kind: kind of the thing.
-        key: key of its node; for a run, its id.
+        kind: kind of the node.
+        key: key of the node; for a run, its id.
         name: full name; for a run, its short name.
     """
 
@@ -50,14 +50,14 @@ _Resolved: TypeAlias = Asset | consumer.ConsumerName | RunItem
 
 
 def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
-    """Return the details of the thing that `text` names.
+    """Return the details of the node that `text` names.
 
     Args:
         text: see `named`.
-        kind: kind of the thing; None: any.
+        kind: kind of the node; None: any.
 
     Raises:
-        NotFoundError, AmbiguousError: from `named`.
+        NotFoundError, AmbiguousError: see `named`.
     """
 
     def question(tx: Transaction) -> Known:
@@ -77,12 +77,12 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
 
 
 def named(reader: Reader, text: str, kinds: Sequence[KnownKind] = ()) -> Named:
-    """Return the thing that `text` names.
+    """Return the node that `text` names.
 
     Args:
         text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id, or a
             prefix of one.
-        kinds: kinds of things to look for; none: all. Names of datasets and jobs take precedence over names of
+        kinds: kinds of nodes to look for; empty: all. Names of datasets and jobs take precedence over names of
             columns, then of consumers, then prefixes of run ids.
 
     Raises:
@@ -108,7 +108,7 @@ def _resolved(tx: Transaction, text: str, kinds: Sequence[KnownKind]) -> _Resolv
             try:
                 return resolve(tx, text)
             except NotFoundError as error:
-                # Columns first: they are those of a dataset that exists.
+                # Names of columns first: their dataset exists.
                 nearest = [*error.nearest, *nearest] if KnownKind.COLUMN in of else [*nearest, *error.nearest]
             wanted -= of
     words = [each.value.lower() for each in KnownKind if each in (kinds or KnownKind)]

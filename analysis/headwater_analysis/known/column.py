@@ -30,7 +30,7 @@ class ColumnDetails:
     Attributes:
         column: the column.
         dataset: dataset of the column.
-        details: its type, description, tags, and when schemas had it.
+        details: type, description and tags of the column, and when schemas had it.
         types: types that schemas stated, the last reported first; at most 20.
         owners: owners of the dataset.
         tags: tags of the whole dataset, which hold for each of its columns.
@@ -38,8 +38,8 @@ class ColumnDetails:
         declared: declared properties of the column, by name of the property.
         known_as: other names of the dataset.
         gone: whether the dataset was dropped.
-        origins: columns, and datasets as a whole, that it is derived from in one step; at most 20 on the page.
-        uses: columns, and datasets as a whole, that are derived from it in one step; at most 20 on the page.
+        origins: columns, and datasets as a whole, from which the column is derived in one step; at most 20 on the page.
+        uses: columns, and datasets as a whole, that are derived from the column in one step; at most 20 on the page.
     """
 
     column: Asset
@@ -71,7 +71,7 @@ def resolved(tx: Transaction, text: str) -> Asset:
     """Return the column that `text` names.
 
     Raises:
-        NotFoundError: no column has this name, or it is a dataset's; with the nearest names.
+        NotFoundError: no column has this name, or a dataset has it; with the nearest names.
         AmbiguousError: several datasets have this name.
     """
     asset = resolve_asset(tx, text).asset

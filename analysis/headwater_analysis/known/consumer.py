@@ -22,11 +22,11 @@ from headwater_graph.keys import consumer_key
 
 MOST_DATASETS = 100
 MOST_COLUMNS = 100
-"""Maximum number of columns to show of one dataset that a consumer reads."""
+"""Maximum number of columns to show for each dataset that a consumer reads."""
 MOST_WRITERS = 5
 _MOST_CANDIDATES = 20
 _MOST_NAMES = 10_000
-"""Maximum number of names to compare with an unknown name."""
+"""Maximum number of consumers' names to compare with an unknown name."""
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
 
 
@@ -53,12 +53,12 @@ class ConsumedDataset:
         dataset: the dataset.
         gone: whether the dataset was dropped.
         columns: columns that the consumer reads; empty: all. At most 100.
-        columns_total: number of columns that it reads.
+        columns_total: number of columns that it reads; 0: all.
         owners: declared owners of the dataset, else the owners that events report.
-        last_written: last time a job was observed to write it; None: never.
+        last_written: last time at which a job was observed to write it; None: never.
         writers: jobs that write it, the latest seen first; at most 5.
         writers_total: number of jobs that write it.
-        checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
+        checks: latest check results, one for each job or streaming query that checked the dataset.
     """
 
     dataset: Asset
@@ -74,22 +74,22 @@ class ConsumedDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerDetails:
-    """Details of one consumer. If sets contradict each other, the first set's value is shown.
+    """Details of one consumer. If declaration sets contradict each other, the first set's value is shown.
 
     Attributes:
         consumer: the consumer.
-        withdrawn: whether no set declares it now.
+        withdrawn: whether no declaration set declares it any more.
         description: description, if any.
         owners: owners of the consumer.
         tags: tags of the consumer.
         criticality: declared criticality.
         on_call: channel of the people on call.
         contact: address for questions.
-        notice_days: notice that its people need before a change.
-        freshness_seconds: greatest age of its data.
-        deadline: time of day by which its data has to be there.
+        notice_days: notice before a change that its people need, in days.
+        freshness_seconds: maximum age of its data.
+        deadline: time of day by which it needs its data.
         url: address of the consumer.
-        declared: all declarations of the consumer, with their sets and contradictions.
+        declared: all declarations of the consumer, with their declaration sets and contradictions.
         reads: datasets that it reads, in order of name; at most 100.
         reads_total: number of datasets that it reads.
     """
@@ -134,7 +134,7 @@ def consumer_details(reader: Reader, text: str) -> ConsumerDetails:
 
 
 def resolve_consumer(tx: Transaction, text: str) -> ConsumerName:
-    """Return the consumer that `text` names: its name, its key, or a prefix of only one key.
+    """Return the consumer that `text` names: its name, its key, or a unique prefix of its key.
 
     Raises:
         NotFoundError: no consumer has this name; with the nearest names.
@@ -181,7 +181,7 @@ def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
 
 
 def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]:
-    """Datasets that a consumer reads under any of their names, each once, and their number."""
+    """Datasets that a consumer reads, each once even if it has several names, and their number."""
     rows = tx.rows("known/datasets_of_consumer", key=key, most=MOST_DATASETS, most_columns=MOST_COLUMNS)
     if not rows:
         return (), 0
@@ -204,7 +204,7 @@ def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]
         asset, gone = assets[shown]
         written = tuple(uses[shown])
         columns = sorted({column for row in named for column in row["columns"]})
-        # A dataset counts as read as a whole if it is under one of its names.
+        # If the consumer reads the dataset as a whole under one name, it reads all columns.
         whole = any(not row["columns"] for row in named)
         found.append(
             ConsumedDataset(
@@ -224,7 +224,7 @@ def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]
 
 
 def _asset(identities: Identities, shown: str, rows: list[Mapping[str, Any]]) -> tuple[Asset, bool]:
-    """Asset of a dataset under its shown name, and whether it was dropped."""
+    """Dataset under its shown name, and whether it was dropped."""
     if (named := identities.named(shown)) is not None:
         return named.asset, named.dropped
     own = rows[0]["dataset"]

@@ -56,10 +56,10 @@ class KnownColumn:
         type: data type, where known.
         nullable: whether it may hold nulls, where known.
         description: description, if any.
-        current: whether it is in the current schema; false: it left the schema, or only plans name it.
+        current: whether it is in the current schema. False: it left the schema, or only plans name it.
         tags: tags of this column.
         first_seen: time of the earliest schema that has it.
-        last_seen: time of the latest schema with a column that left.
+        last_seen: for a column that left, time of the last schema that had it.
     """
 
     key: str
@@ -98,33 +98,33 @@ class DatasetDetails:
         owners: owners that its events report.
         tags: tags of the whole dataset; a column has its own tags.
         classification, criticality: classification and criticality that its own events report.
-        declared: declarations of it and of its columns; None if there are none.
+        declared: declarations of the dataset and of its columns; None if there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
-        storage_layer, storage_format: such as `iceberg` and `parquet`.
+        storage_layer, storage_format: layer and format of the storage, such as `iceberg` and `parquet`.
         source_uri: location of its data.
         known_as: all its other names: former names, names in catalogs, names of a topic by other brokers. The answer
-            includes facts under any of them.
+            includes facts under each of these names.
         symlinks: other names that its own latest events report.
         lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
         gone: whether the dataset was dropped.
         dropped_at: time of the DROP.
         renamed_from: the dataset before its last RENAME, if any.
         renamed_to: datasets after each RENAME, if any.
-        columns: columns of the current schema in its order, then those that left it; at most 1,000.
+        columns: columns of the current schema in its order, then columns that left it; at most 1,000.
         columns_total: number of these columns.
-        schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
+        schemas: current and former schemas, the last reported first, each with its changes; at most 10.
         schemas_total: number of these schemas.
-        producers: jobs that write it, the one seen last first; at most 100.
+        producers: jobs that write it, the last seen first; at most 100.
         producers_total: number of jobs that write it.
-        consumers: jobs that read it, the one seen last first; at most 100.
+        consumers: jobs that read it, the last seen first; at most 100.
         consumers_total: number of jobs that read it.
         runs: latest runs that wrote it, at most 5.
         versions: latest versions, at most 5.
         versions_total: number of its known versions.
-        business_versions: versions of reference data that the latest run to write it used.
-        quality: changes between passing and failing assertions of each streaming query that writes it; of at most 20
+        business_versions: versions of reference data that the latest run used to write it.
+        quality: changes between passing and failing assertions of each streaming query that writes it; at most 20
             queries.
-        checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
+        checks: latest check results, one for each job or streaming query that checked the dataset.
         facets: further facets of the dataset in events.
     """
 
@@ -219,7 +219,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
 
 
 def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
-    # Micro-batches of a failed streaming run are still written.
+    # A failed streaming run may still have written micro-batches.
     last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
     if last is None:
         return ()

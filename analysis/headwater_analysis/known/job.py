@@ -39,7 +39,7 @@ class Source:
     """Location of a job's code.
 
     Attributes:
-        type: such as `git`.
+        type: type of the location, such as `git`.
         url, repo, path, version, branch: location and version of the code, where known.
     """
 
@@ -58,7 +58,7 @@ class KnownPlan:
     Attributes:
         digest: digest of the column lineage.
         complete: whether it is complete.
-        incomplete_reason: reason why it isn't.
+        incomplete_reason: reason why the column lineage is incomplete.
         edges: number of edges.
         first_seen, last_seen: the span in which it was observed.
     """
@@ -94,7 +94,7 @@ class KnownQuery:
 
 @dataclass(frozen=True, slots=True)
 class KnownRetention:
-    """Retention of a job's single micro-batches.
+    """Retention of a job's individually stored micro-batches.
 
     Attributes:
         summarized_before: earlier micro-batches are only in summaries.
@@ -112,22 +112,22 @@ class JobDetails:
     Attributes:
         job: the job.
         description: description, if any.
-        job_type: such as SPARK_JOB.
-        integration: such as SPARK.
+        job_type: type of the job, such as SPARK_JOB.
+        integration: reporting integration, such as SPARK.
         owners: owners of the job.
         tags: tags of the job.
         criticality: criticality that its own events report.
         declared: declarations of the job; None if there are none.
         source: location of its code; None if unknown.
-        inputs: datasets that it reads, the one seen last first; at most 100.
+        inputs: datasets that it reads, the last seen first; at most 100.
         inputs_total: number of datasets that it reads.
-        outputs: datasets that it writes, the one seen last first; at most 100.
+        outputs: datasets that it writes, the last seen first; at most 100.
         outputs_total: number of datasets that it writes.
         plan: its latest column lineage.
-        queries: its streaming queries, the one seen last first; at most 100.
+        queries: its streaming queries, the last seen first; at most 100.
         runs: latest runs, at most 5.
-        quality: changes between passing and failing assertions of each of its streaming queries; of at most 20 queries.
-        retention: first day whose micro-batches are kept one by one; None: all days.
+        quality: changes between passing and failing assertions of each of its streaming queries; at most 20 queries.
+        retention: times before which micro-batches are summarized or dropped; None: all are stored individually.
         first_seen, last_seen: the span in which it was observed.
         facets: further facets of the job in events.
     """
@@ -201,13 +201,13 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
 def _plan(tx: Transaction, row: Mapping[str, Any]) -> KnownPlan:
     shown = _seen({name: value for name, value in row.items() if name != "key"})
     if tx.visible is not None and shown["edges"] is not None:
-        # The number that is stored counts those of hidden columns, too.
+        # The stored number also counts edges of hidden columns.
         shown["edges"] = tx.one("known/edges_seen", plan=row["key"])["edges"]
     return KnownPlan(**shown)
 
 
 def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
-    """Latest days of retention across the job's scopes: its own, its namespace's, and all jobs'."""
+    """Latest days of retention across the job's scopes: the job, its namespace, and all jobs."""
     scopes = ((None, None), (job.namespace, None), (job.namespace, job.name))
     row = tx.one("known/retention", keys=[retention_key(tx.tenant, *scope) for scope in scopes])
     found = KnownRetention(moment(row["summarized_before"]), moment(row["dropped_before"]))

@@ -1,6 +1,6 @@
 """Lists of the estate: datasets, jobs, consumers, runs, and broken chains of micro-batches.
 
-Each page is read from an index. Its cost is that of the rows shown and filtered out, however large the estate is.
+Each page is read from an index. Its cost depends on the rows shown and filtered out, not on the size of the estate.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ListedDataset:
 
 @dataclass(frozen=True, slots=True)
 class DatasetList(Page):
-    """Datasets, in order of key, which means nothing and stays the same."""
+    """Datasets, in order of key: an arbitrary but stable order."""
 
     items: tuple[ListedDataset, ...]
 
@@ -85,14 +85,14 @@ class ListedJob:
 
 @dataclass(frozen=True, slots=True)
 class JobList(Page):
-    """Jobs, in order of key, which means nothing and stays the same."""
+    """Jobs, in order of key: an arbitrary but stable order."""
 
     items: tuple[ListedJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedConsumer:
-    """A consumer, in a list. If sets contradict each other, the first set's value is shown.
+    """A consumer, in a list. If declaration sets contradict each other, the first set's value is shown.
 
     Attributes:
         consumer: the consumer.
@@ -113,7 +113,7 @@ class ListedConsumer:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerList(Page):
-    """Declared consumers, in order of key, which means nothing and stays the same."""
+    """Declared consumers, in order of key: an arbitrary but stable order."""
 
     items: tuple[ListedConsumer, ...]
 
@@ -137,8 +137,8 @@ class BrokenChain:
         before_batch: batch after the fault.
         at: processing time of the batch after the fault, if observed.
         missing: number of unknown batches between them.
-        gaps: offsets that neither read.
-        overlaps: offsets that both read.
+        gaps: offsets that neither of the two read.
+        overlaps: offsets that both of them read.
     """
 
     query_id: str
@@ -176,12 +176,13 @@ def datasets(
         namespaces: datasets in one of these namespaces.
         types: datasets of one of these types: TOPIC, FILE, TABLE …
         owner: exactly this owner, reported or declared, under any of the dataset's names.
-        tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
+        tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any of its
+            names.
         gone: True for only dropped datasets, False for only existing ones; None: both.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+        QuestionError: the cursor belongs to another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
     return DatasetList(*_page(reader, "datasets", filters, limit, cursor, _dataset))
@@ -207,7 +208,7 @@ def jobs(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+        QuestionError: the cursor belongs to another question, or the limit isn't from 1 to 1,000.
     """
     filters = {**_among(namespaces, types), **_tagged(owner, tag)}
     return JobList(*_page(reader, "jobs", filters, limit, cursor, _job))
@@ -231,7 +232,7 @@ def consumers(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+        QuestionError: the cursor belongs to another question, or the limit isn't from 1 to 1,000.
     """
     filters = {"types": list(types) or None, **_tagged(owner, tag)}
     return ConsumerList(*_page(reader, "consumers", filters, limit, cursor, _consumer))
@@ -247,19 +248,19 @@ def estate_runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunList:
-    """List runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
+    """List runs of all jobs, the last seen first: `states=[FAIL, ABORT]` lists failed runs.
 
     A run that is only known as another run's parent isn't listed, because it has no event of its own.
 
     Args:
         states: only runs in one of these states.
-        since: only runs that were seen then or later.
-        until: only runs that were last seen before then.
-        only: only runs of this context.
+        since: only runs that were last seen at this time or later.
+        until: only runs that were last seen before this time.
+        only: only runs that match this filter.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, `since` isn't before `until`, a condition of `only` is
+        QuestionError: the cursor belongs to another question, `since` isn't before `until`, a condition of `only` is
             ill-formed, or the limit isn't from 1 to 1,000.
     """
     check_limit(limit)
@@ -271,7 +272,7 @@ def estate_runs(
     at, key = paging.decode_moment(cursor, question=asked)
 
     def question(tx: Transaction) -> RunList:
-        # A run whose end is inferred is shown as ended, and stored with the state that was reported last.
+        # A run with an inferred end is shown as ended, but stored with the last reported state.
         stored = sorted({*wanted, *_OPEN}) if RunEventType.ABORT.value in wanted else wanted
         span: dict[str, Any] = {"states": stored, "shown": wanted, "since": since, "until": until, **narrowed}
         total = tx.one("known/count_runs", **span)["total"]
@@ -298,7 +299,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+        QuestionError: the cursor belongs to another question, or the limit isn't from 1 to 1,000.
     """
     check_limit(limit)
     asked = ("broken chains", reader.tenant)
@@ -312,7 +313,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
             last = rows[limit - 1]
             following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
         shown = rows[:limit]
-        # Each with the previous one: the two that don't fit together.
+        # Each row's micro-batch and the one before it: these two don't fit together.
         pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
         return BrokenChainPage(
             tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following
@@ -399,7 +400,7 @@ def _consumer(listed: _Listed) -> ListedConsumer:
 
 
 def _labelled_otherwise(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Keys of datasets that have the owner, or the tag, of the filters under any of several names."""
+    """Keys of datasets with several names that have the owner or tag of the filters under any of them."""
     wanted = {name: filters[name] for name in ("owner", "tag", "value")}
     names = several_names(tx) if any(wanted.values()) else {}
     found = tx.one("known/labelled", keys=sorted(names), **wanted) if names else {"owned": (), "tagged": ()}

@@ -1,4 +1,4 @@
-"""Parts that details and lists of datasets and jobs share: tags and uses."""
+"""Tags and uses, which details and lists of datasets and jobs share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Tag:
     """A tag of a dataset, of one of its columns, or of a job.
 
     Attributes:
-        key: such as `pii`.
+        key: key of the tag, such as `pii`.
         value: value of the tag; '' if it has none.
         column: field path, for a tag of one column; None: the whole dataset or job.
         source: person or program that set it, where known.
@@ -39,8 +39,8 @@ class JobUse:
     Attributes:
         job: the job.
         owners: owners of the job.
-        observed: whether a run, micro-batch or plan of the job was observed to do so.
-        declared: whether it is declared so now.
+        observed: whether a run, micro-batch or plan of the job was observed to write or read the dataset.
+        declared: whether this use is declared now.
         first_seen, last_seen: the span in which it was observed.
     """
 
@@ -60,7 +60,7 @@ class DatasetUse:
         dataset: the dataset.
         gone: whether the dataset was dropped.
         observed: whether the use was observed in a run, micro-batch or plan of the job.
-        declared: whether it is declared so now.
+        declared: whether this use is declared now.
         first_seen, last_seen: the span in which it was observed.
     """
 
@@ -73,7 +73,7 @@ class DatasetUse:
 
 
 def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
-    """Build tags from a node's `tags`, `tag_values`, `tag_fields` and `tag_sources`, which run in parallel."""
+    """Build tags from a node's parallel lists `tags`, `tag_values`, `tag_fields` and `tag_sources`."""
     names = ("tags", "tag_values", "tag_fields", "tag_sources")
     rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
     return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
@@ -87,7 +87,7 @@ def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse
 
 
 def dataset_use(row: Mapping[str, Any]) -> DatasetUse:
-    """Build a use from a READS or WRITES relationship, `link`, and its Dataset."""
+    """Build a use from a READS or WRITES relationship (`link`) and its Dataset."""
     return DatasetUse(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
 
 

@@ -6,7 +6,7 @@ find_lineage  the question answered: a page, the hops between its assets, caveat
 search        breadth-first, DIRECT and INDIRECT separately; pure
 steps         the steps from dataset to dataset, and from column to column
 holding       the rule that decides which plans hold; pure
-plans         the plans that a question meets, and whether they hold, now or at a time
+plans         plans on the paths of a question, and whether they hold, now or at a time
 details       names, jobs and columns, looked up only for a page
 """
 

@@ -64,7 +64,7 @@ class Mappings:
                 keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Distinct mappings of the hop to the dataset with this id, DIRECT ones first, by column, and their count."""
+        """Distinct mappings of the hop to this dataset, DIRECT ones first, then by column; and their total number."""
         keys = self._mappings.get(node, {})
 
         def order(each: ColumnMapping) -> tuple[str, str, str, str]:
@@ -85,7 +85,7 @@ class PageDetails(Protocol):
         """Build an item for each visit, in order."""
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """Jobs that make each hop, given the edges of each."""
+        """Jobs that make each hop, given the edges of each hop."""
 
 
 class DatasetPageDetails:
@@ -162,7 +162,7 @@ class ColumnPageDetails:
     """`PageDetails` of columns.
 
     Args:
-        plans: plans as of the question's time; those on the paths are looked up already.
+        plans: plans as of the question's time; plans on the paths have been looked up.
     """
 
     def __init__(self, tx: Transaction, plans: Plans) -> None:
@@ -194,7 +194,7 @@ class ColumnPageDetails:
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """See `PageDetails`. One for each plan; none for HAS_COLUMN, which belongs to no job."""
+        """See `PageDetails`. Each plan gives one entry; HAS_COLUMN gives none, since it belongs to no job."""
         rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=_each_once(hops))}
         jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
         return [self._by_plan([rows[edge] for edge in edges if edge in rows], jobs) for edges in hops]

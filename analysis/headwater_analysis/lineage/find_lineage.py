@@ -47,12 +47,12 @@ class VisitPage:
 def page_of(
     reached: Reached, listed: list[LineageVisit], start: Asset, question: LineageQuestion, *, tenant: str
 ) -> VisitPage:
-    """Return the question's page. It begins after the cursor's item, even if that is no longer there.
+    """Return the question's page. It begins after the cursor's item, even if this item is gone.
 
     Raises:
-        QuestionError: the cursor is another question's.
+        QuestionError: the cursor belongs to another question.
     """
-    # By the key of the start, so that all spellings of the subject give the same question.
+    # The start's key stands for its name, so that all spellings of the name give the same question.
     same = (
         tenant,
         start.key,
@@ -82,7 +82,7 @@ def edges_between(
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     there = set(nodes)
-    # A set, because a node with both visits occurs twice.
+    # Edges as a set, because a node with both visits occurs twice.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -112,7 +112,7 @@ def loops_of(
 
 
 MOST_LOOKED_AT = 1_000
-"""Maximum number of datasets (the nearest) whose jobs are examined, and of their jobs (the latest seen)."""
+"""Maximum number of datasets (the nearest) whose jobs are examined, and of these jobs (the latest seen)."""
 _MOST_NAMED = 3
 
 
@@ -121,7 +121,7 @@ class Caveats:
     """Caveats of an answer.
 
     Attributes:
-        incomplete: sentences on column lineage that is incomplete or unknown, so that there may be more.
+        incomplete: sentences on column lineage that is incomplete or unknown: there may be more results.
         others: other sentences.
     """
 
@@ -142,7 +142,7 @@ def caveats(
     Args:
         plans: plans as of the question's time.
         dataset: key of the requested dataset, or of the requested column's dataset.
-        reached: visits reached from it.
+        reached: visits that the search reached from the asset of the question.
         depth: maximum number of hops of the question; None: all.
         of_columns: whether the question is about a column.
     """
@@ -176,7 +176,7 @@ def caveats(
 
 
 def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
-    """Keys under all their names of the datasets `own`, these nodes, and the datasets of these columns."""
+    """Keys `own`, and keys of the datasets of these nodes under all their names."""
     if not nodes:
         return list(own)
     identities = Identities.of(tx)
@@ -238,7 +238,7 @@ def lineage(reader: Reader, question: LineageQuestion) -> Lineage:
     """Return the lineage upstream or downstream of a dataset or a column.
 
     Raises:
-        QuestionError: a field of the question makes no sense, or the cursor is another question's.
+        QuestionError: a field of the question makes no sense, or the cursor belongs to another question.
         NotFoundError: no such dataset, column or job; with the nearest names.
         AmbiguousError: several have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
@@ -307,7 +307,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
 
 
 def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    # Past declarations aren't kept.
+    # The graph doesn't keep past declarations.
     if question.direction is LineageDirection.UPSTREAM or question.as_of is not None:
         return ()
     return consumers_of(tx, set(nodes))

@@ -1,4 +1,4 @@
-"""Rule by which a job's plans hold, for lineage, impact, differences, now and at a time. Pure.
+"""Rule that decides which plans of a job hold, now or at a time: for lineage, impact, differences. Pure.
 
 A job may write a dataset by several plans: two INSERTs of a script are two plans of one job, and both determine the
 dataset. So plans are judged by the *application run* that used them: the parent of their runs. A streaming query's run
@@ -7,13 +7,14 @@ and a run without a parent are their own application runs.
 1. All plans of the last complete application run hold, and all plans used since it began. Plans of a failed or running
    application run hold, too, and end no earlier plan.
 2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
-   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end
-   nothing. An overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
+   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end nothing. An
+   overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
 3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
-4. What another job overwrites ends nothing: both jobs may take turns, and each still writes it when it runs next.
+4. An overwrite by another job ends nothing: both jobs may take turns, and each writes the dataset when it runs next.
 
-A plan whose rows are gone by 2 or 3, while its job's last application run still used it, is *REPLACED*, not *ENDED*: no
-column of the dataset comes from it, but the job's next run will use its input columns, and fail if they changed.
+A plan whose rows are gone by rule 2 or 3 is *REPLACED*, not *ENDED*, if its job's last application run still used it.
+No column of the dataset comes from this plan, but the job's next run will use its input columns, and fail if they
+changed.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class PlanUse:
     Attributes:
         plan: key of the plan.
         application: key of the application run.
-        began, ended: times when the run was first and last seen with the plan, by the time asked about.
-        complete: whether both the run and the application run were complete by then. A streaming query's run is, from
-            its first micro-batch on: its plan is that of every later one.
+        began, ended: first and last observation of the run with the plan, up to the time of the question.
+        complete: whether both the run and the application run were complete by then. A streaming query's run counts as
+            complete from its first micro-batch on, because every later one has the same plan.
         replaces: whether it replaced all previous rows of the dataset.
     """
 
@@ -57,9 +58,9 @@ def plan_states(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> 
     """Status of the plans of one job for one dataset.
 
     Args:
-        uses: all uses by the time asked about, in any order. Those that ended before the last complete application run
-            began may be left out: a plan that isn't in the result has ENDED.
-        emptied: time when the dataset was last dropped or truncated before that time.
+        uses: all uses up to the time of the question, in any order. Uses that ended before the last complete
+            application run began may be left out: a plan without a result has ENDED.
+        emptied: last DROP or TRUNCATE of the dataset before the time of the question.
 
     Returns:
         The best status among each plan's uses.

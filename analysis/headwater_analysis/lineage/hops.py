@@ -23,12 +23,12 @@ class Transformation:
 
     Attributes:
         type: DIRECT: the value goes into the target; INDIRECT: the value decides which values or rows the target has.
-            UNKNOWN, a newer producer's word, counts as INDIRECT.
+            UNKNOWN, a type of a newer producer, counts as INDIRECT.
         kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
         subtype: OpenLineage's subtype.
-        masking: whether the value can't be read back.
-        expression: the text, in terms of the input's fields.
-        whole: whether it holds for every column of the output, such as a filter does.
+        masking: whether the original value can't be recovered.
+        expression: text of the expression, in terms of the input's fields.
+        whole: whether it holds for every column of the output, as a filter does.
     """
 
     type: TransformationType
@@ -44,7 +44,7 @@ class DeclaredPartitions:
     """Declared mapping from partitions of one dataset to partitions of another.
 
     Attributes:
-        input_field, output_field: their partition columns.
+        input_field, output_field: partition columns of the two datasets.
         transform: function from the first to the second: `month`, `region of`.
     """
 
@@ -53,7 +53,7 @@ class DeclaredPartitions:
     transform: str
 
 
-# Treated as immutable, as an `Asset` is; an item, too.
+# Treated as immutable, like `Asset` and `LineageItem`.
 @dataclass(slots=True, unsafe_hash=True)
 class Via:
     """A job that makes a hop.
@@ -66,8 +66,8 @@ class Via:
         declared: whether the hop is declared now.
         possible: whether the hop is only possible: the producer doesn't record which inputs went into which output.
         transformations: transformations of the job, for columns.
-        incomplete: for columns, reason why a missing hop of this job proves nothing; None if its lineage is
-            complete.
+        incomplete: for columns, why the job's column lineage is incomplete, so that a missing hop proves nothing; None
+            if it is complete.
         partitions: between datasets, declared mappings of partitions.
     """
 
@@ -87,7 +87,7 @@ class ColumnMapping:
     """A column that is derived from another, along a hop between two datasets, in the direction that data flows.
 
     Attributes:
-        source: field path in the dataset that is read; None for the dataset as a whole, its rows.
+        source: field path in the dataset that is read; None: the dataset as a whole, that is, its rows.
         target: field path in the other dataset; None for every column.
         job: key of the job.
         transformation: transformation by the job.
@@ -104,12 +104,12 @@ class LineageItem:
     """An asset that was reached, and its last hop on a shortest path.
 
     Attributes:
-        asset: a dataset or a column; among columns, a dataset means its rows, which a filter may decide.
-        hops: number of hops from the asset asked about.
+        asset: a dataset or a column. Among columns, a dataset means its rows, which a filter may decide.
+        hops: number of hops from the start.
         influence: for columns: DIRECT if some path has only DIRECT hops; `hops` is then the length of the shortest such
             path.
-        parent: key of the asset that the hop leads from (downstream) or to (upstream), one hop nearer. The columns of a
-            dataset that was reached as a whole have this dataset as their parent, with the same `hops`.
+        parent: key of the asset one hop nearer: the hop leads from it (downstream) or to it (upstream). The columns of
+            a dataset that was reached as a whole have this dataset as their parent, with the same `hops`.
         parent_influence: influence of the parent's item, if the answer has two items of the parent.
         via: jobs of the hop, the latest seen first; at most 10. None for the columns of a whole dataset.
         via_total: number of jobs that make the hop.
@@ -152,25 +152,25 @@ class Lineage:
     """Page of the answer to a lineage question.
 
     Attributes:
-        start: asset asked about.
+        start: asset of the question.
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
-        known_as: other names of its dataset that the graph or a catalog has.
+        known_as: other names of the start's dataset in the graph or a catalog.
         direction: direction of the question.
-        depth: maximum number of hops, as in the question; None is all.
+        depth: maximum number of hops in the question; None: all.
         as_of: time of the question; None: now.
-        since: earliest activity that counts, as in the question.
+        since: earliest activity that counts, from the question.
         items: items of this page, by influence (DIRECT first), hops and key.
-        through: assets between the start and the items that aren't on this page: filtered out, or on pages before. With
-            them, every item's parent is known.
+        through: assets between the start and the items that aren't on this page: filtered out, or on earlier pages.
+            Together with `items`, they include every item's parent.
         edges: if the question asks, every hop between the start, `items` and `through`; by the keys of their ends.
-        loops: hops from an asset to itself, for example of a job that merges rows into a table that it reads: of the
-            start, then of `items`.
+        loops: hops from an asset to itself, for example of a job that merges rows into a table that it reads; of the
+            start first, then of `items`.
         total: number of items on all pages.
         direct: for columns, number of DIRECT items.
         indirect: for columns, number of INDIRECT items.
-        complete: False where column lineage of a job next to the start or along a hop of this page is incomplete or
-            unknown, or (downstream) a job that reads the start has no known output from it: there may be more than is
-            listed, `notes` and `via` have the reasons.
+        complete: False if there may be more than is listed; `notes` and `via` have the reasons. Column lineage of a job
+            next to the start or along a hop of this page is incomplete or unknown. Or, downstream, a job that reads the
+            start has no known output from it.
         truncated: whether there is more beyond `depth`.
         max_hops: hops to the farthest item.
         next_cursor: cursor of the next page; None on the last page.

@@ -1,7 +1,7 @@
 """Plans on the paths of a question, each looked up once, and their status (`holding`) at the question's time.
 
-A job may have a hundred thousand runs, so nothing here looks at all of them. If a job has one plan, or the question is
-about the plan that was active last, nothing more is looked up. For other jobs, the index of USED by job and time gives
+A job may have a hundred thousand runs, so this module never reads all of them. If a job has one plan, or the question
+is about the plan that was active last, no uses are looked up. For other jobs, the index of USED by job and time gives
 the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was active since
 then and isn't among these uses holds.
 """
@@ -29,7 +29,7 @@ _ADMITTED = {False: (PlanState.HOLDS,), True: (PlanState.HOLDS, PlanState.REPLAC
 
 
 class WrittenDataset(NamedTuple):
-    """A dataset as a job writes it; keys of both."""
+    """Keys of a job and of a dataset that the job writes."""
 
     job: str
     dataset: str
@@ -47,7 +47,7 @@ class Plan:
         active: its last activity before the time of the question; None if there was none.
         incomplete: reason why its lineage is incomplete; None if it isn't.
         known: whether its lineage is known; False if the graph has only a run that cites it.
-        outputs: keys of the datasets that it writes, also of those that the asker may not see.
+        outputs: keys of the datasets that it writes, hidden ones included.
         emptied: for each dropped or truncated output, the last such time before the time of the question.
     """
 
@@ -64,12 +64,12 @@ class Plan:
 
 
 class Plans:
-    """The plans that a question meets.
+    """Plans on the paths of a question.
 
     Args:
         as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.
-        replaced: whether to include REPLACED plans: they show what a job does, but not where its outputs come from.
+        replaced: whether to include REPLACED plans: the job's next run uses them, but no column comes from them now.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class Plans:
         return self._plans[key]
 
     def holding(self, plans: Sequence[str], written: Sequence[int]) -> list[bool]:
-        """Mark the edges that count, given the plan of each and the node that it writes.
+        """Return for each edge whether it counts, given its plan and the node that it writes.
 
         Args:
-            plans: keys.
-            written: ids of columns, or of datasets that are written as a whole.
+            plans: keys of the plans.
+            written: ids of the nodes: columns, or datasets that are written as a whole.
         """
         self._look_up(plans)
         several = [node for key, node in zip(plans, written, strict=True) if len(self._plans[key].outputs) > 1]
@@ -113,7 +113,7 @@ class Plans:
         return [self._counts(key, dataset) for key, dataset in pairs]
 
     def of_jobs(self, jobs: Iterable[str]) -> dict[WrittenDataset, list[str]]:
-        """Map jobs to the datasets that they write, and these to the included plans; all by key."""
+        """Keys of the plans that count, by each of these jobs and the dataset that it writes."""
         asked = list(dict.fromkeys(jobs))
         self._read([], [job for job in asked if job not in self._of_jobs])
         pairs = [(key, dataset) for job in asked for key in self._of_jobs[job] for dataset in self._plans[key].outputs]
@@ -125,12 +125,12 @@ class Plans:
         return out
 
     def of_job(self, job: str) -> dict[str, Plan]:
-        """Plans of a requested job that were active by then, or are declared, by key."""
+        """Plans of a looked-up job, by key: those active by the time of the question, and declared ones."""
         plans = {key: self._plans[key] for key in self._of_jobs[job]}
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 
     def incomplete(self, made: Iterable[WrittenDataset]) -> dict[WrittenDataset, str]:
-        """List why a job's column lineage to a dataset is incomplete: the reason of the last plan that counts."""
+        """Reason why column lineage is incomplete, by job and dataset: the reason of the last plan that counts."""
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
         return {
@@ -143,9 +143,14 @@ class Plans:
     def unseen(self, made: Iterable[WrittenDataset]) -> set[WrittenDataset]:
         """Find datasets whose column lineage by a job is missing or incomplete.
 
-        So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
-        where the job has written it since without reporting by which plan. If some plans of the job wrote the dataset
-        and none of them is included, the job is known to have stopped doing so.
+        The column lineage is missing or incomplete if:
+
+        - the job's latest plan isn't known;
+        - a plan that counts is incomplete;
+        - no plan of the job writes the dataset;
+        - the job has written the dataset since, without reporting by which plan.
+
+        If some plans of the job wrote the dataset and none of them counts, the job is known to have stopped writing it.
         """
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
@@ -172,7 +177,10 @@ class Plans:
         return {WrittenDataset(*row.values()) for row in rows}
 
     def unseen_under(self, made: Mapping[_Asked, Sequence[WrittenDataset]]) -> set[_Asked]:
-        """Find missing column lineage of datasets with several names, by the names that the job writes under."""
+        """Find missing or incomplete column lineage of datasets with several names.
+
+        Only the names under which the job has written the dataset count; all names if there are none.
+        """
         each = list(dict.fromkeys(written for under in made.values() for written in under))
         unseen = self.unseen(each)
         out = set()
@@ -187,7 +195,7 @@ class Plans:
 
     def _is_unseen(self, written: WrittenDataset, counting: Sequence[str]) -> bool:
         there = self.of_job(written.job)
-        # Of several that were active last at the same time, one that isn't known: the answer may lack its columns.
+        # If several plans were last active at the same time, prefer an unknown one: the answer may lack its columns.
         newest = max(there.values(), key=lambda plan: (plan.active or _BEGIN, not plan.known), default=None)
         if newest is None or not newest.known:
             return True
@@ -239,20 +247,20 @@ class Plans:
     def _state(self, key: str, written: WrittenDataset) -> PlanState:
         active = self._plans[key].active
         if active is not None and active == self._newest(written):
-            # No event of the job has arrived since.
+            # No known plan of the job wrote the dataset later.
             emptied = self._plans[key].emptied.get(written.dataset)
             return PlanState.REPLACED if emptied is not None and active < emptied else PlanState.HOLDS
         return self._states[written].get(key, PlanState.ENDED)
 
     def _newest(self, written: WrittenDataset) -> datetime | None:
-        """Latest time at which a known plan that writes this was active."""
+        """Latest activity of the known plans that write this dataset."""
         if written not in self._last_active:
             active = (self._plans[key].active for key in self._writers(written))
             self._last_active[written] = max((time for time in active if time is not None), default=None)
         return self._last_active[written]
 
     def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Find the status of plans that weren't the last ones with which their job wrote the dataset."""
+        """Find the status of plans with which their job didn't write the dataset last."""
         doubtful: dict[WrittenDataset, None] = {}
         for key, dataset in pairs:
             written = WrittenDataset(self._plans[key].job, dataset)
@@ -265,7 +273,7 @@ class Plans:
         return [key for key in self._of_jobs[written.job] if written.dataset in self._plans[key].outputs]
 
     def _look_up_uses(self, doubtful: list[WrittenDataset]) -> None:
-        # In UTC: to Neo4j the same moment in another zone is later, or earlier.
+        # In UTC, because Neo4j sorts the same moment in another zone as later or earlier.
         until = _END if self._as_of is None else self._as_of.astimezone(UTC)
         begun = {
             WrittenDataset(row["job"], row["dataset"]): moment_of(row["began"]) or _BEGIN
@@ -282,16 +290,15 @@ class Plans:
             for key in writers if uses else ():
                 active = self._plans[key].active
                 if key not in seen and active is not None and active >= began:
-                    # The use was going on already when the application run began, or is older than the uses that are
-                    # read.
+                    # The use began before the application run, or is older than the uses that are read.
                     uses.append(PlanUse(key, "", active, active, complete=False))
             emptied = next((self._plans[key].emptied.get(written.dataset) for key in writers), None)
-            # If no run is known to have used one of these plans, the plan that was active last represents all.
+            # Without any known use of these plans, only the plan that was active last holds.
             self._states[written] = plan_states(uses, emptied=emptied)
 
 
 def read_plan_use(dataset: str, row: Sequence[Any]) -> PlanUse:
-    """A use as statements give it: plan, application run, two times, whether complete, and how it wrote the dataset."""
+    """Build a use from a row: plan, application run, begin, end, whether complete, properties of each PRODUCED."""
     plan, application, began, ended, complete, produced = row
     return PlanUse(
         plan,
@@ -299,7 +306,7 @@ def read_plan_use(dataset: str, row: Sequence[Any]) -> PlanUse:
         moment_of(began) or _BEGIN,
         moment_of(ended) or _BEGIN,
         complete=bool(complete),
-        # For readers of a table, a branch of it is another dataset.
+        # A write to a branch replaces nothing for readers of the table.
         replaces=any(
             _BRANCH not in (each["facet_names"] or ()) and read_use("PRODUCED", dataset, each).replaces
             for each in produced

@@ -25,7 +25,7 @@ class LineageDirection(StrEnum):
 
 
 class Influence(StrEnum):
-    """Influence of one column on another: its value goes into it, or it decides values or rows."""
+    """Influence of a column on another. DIRECT: its value goes into the other; INDIRECT: it decides values or rows."""
 
     DIRECT = "DIRECT"
     INDIRECT = "INDIRECT"
@@ -33,7 +33,7 @@ class Influence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a lineage question. An empty filter matches everything; one with several values, if any value does.
+    """Filters of a lineage question. An empty filter matches everything; others match if one of their values does.
 
     Attributes:
         namespaces: list only datasets in one of these namespaces, and the columns of such datasets.
@@ -61,7 +61,7 @@ class LineageQuestion:
         asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
         direction: upstream or downstream.
         column: field path of a column; None: the question is about `asset` itself.
-        depth: maximum number of hops from it; `ALL_HOPS` for all.
+        depth: maximum number of hops; `ALL_HOPS`: all.
         influence: for columns: DIRECT follows only DIRECT edges; INDIRECT lists assets that are reached only through
             INDIRECT edges.
         columns: for datasets: whether to include column mappings along each hop.
@@ -92,7 +92,7 @@ class LineageQuestion:
         """Check the fields.
 
         Raises:
-            QuestionError: a field is invalid; names it.
+            QuestionError: a field is invalid; the error names it.
         """
         check_depth(self.depth)
         check_limit(self.limit)
@@ -110,7 +110,7 @@ class LineageQuestion:
         """Check the fields that are only for datasets, or only for columns.
 
         Raises:
-            QuestionError: a field is invalid; names it.
+            QuestionError: a field is invalid; the error names it.
         """
         if self.influence is not None and not columns:
             raise QuestionError("`influence` is of columns: name one.", field="influence")
@@ -122,11 +122,11 @@ class LineageQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Parameters of the statements. None is no bound.
+    """Bounds of a question as parameters of statements; None: no bound.
 
     Attributes:
         jobs: keys of jobs.
-        types: types in capitals.
+        types: types of datasets, in capitals.
     """
 
     direction: LineageDirection
@@ -147,7 +147,7 @@ def scope_of(tx: Transaction, question: LineageQuestion) -> Scope:
     """Return the scope of a question.
 
     Raises:
-        NotFoundError, AmbiguousError: a job's name.
+        NotFoundError, AmbiguousError: no job has a given name, or several have.
     """
     filters = question.filters
     return Scope(

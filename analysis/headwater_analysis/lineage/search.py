@@ -1,10 +1,10 @@
 """Breadth-first search that keeps DIRECT and INDIRECT paths separate.
 
 A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
-visit is found at most once, with the least hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
-Otherwise all that it reaches is reached from the DIRECT visit, too, no later.
+visit is found at most once, with the fewest hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
+Otherwise the DIRECT visit reaches everything that the INDIRECT one does, no later.
 
-Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. Nothing here asks a database:
+Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. This module asks no database;
 `Steps` does.
 """
 
@@ -39,7 +39,7 @@ class SearchFacts(NamedTuple):
     """Properties of a node that the search needs.
 
     Attributes:
-        key: decides between parents, so that equal graphs give equal answers.
+        key: key of the node; decides between parents, so that equal graphs give equal answers.
         shown: whether to list it; False: the search only passes through it.
     """
 
@@ -66,7 +66,7 @@ class Steps(Protocol):
         """Edges that leave these nodes: one hop."""
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
-        """Edges that leave the nodes of the last hop, in short; None if all edges are needed.
+        """Summary of the edges that leave the nodes of the last hop; None if all edges are needed.
 
         Args:
             nodes: nodes of the last hop.
@@ -74,7 +74,7 @@ class Steps(Protocol):
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Edges without a hop from nodes that stand for others, such as from a dataset to its columns."""
+        """Edges that don't count as a hop: from nodes that stand for others, such as from a dataset to its columns."""
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""
@@ -85,7 +85,7 @@ class LastSteps:
     """Last steps of the shortest paths to a visit.
 
     Attributes:
-        hops: least hops from the start.
+        hops: fewest hops from the start.
         parents: all equally near visits before it, one for each edge.
         edges: edges from these visits.
     """
@@ -139,14 +139,14 @@ class Reached:
         return min(parents, key=lambda parent: (self.facts[parent.node].key, parent))
 
     def edges(self, visit: LineageVisit) -> list[int]:
-        """All edges from a visit's parent."""
+        """All edges to a visit from its parent."""
         found, parent = self.found[visit], self.parent(visit)
         if len(found.parents) == 1:
             return found.edges
         return [edge for edge, near in zip(found.edges, found.parents, strict=True) if near == parent]
 
     def between(self, visits: Sequence[LineageVisit]) -> list[LineageVisit]:
-        """Visits on the paths to these, except themselves and the start, in order."""
+        """Visits on the paths to these visits, in order; without these and the start."""
         seen = set(visits)
         more: list[LineageVisit] = []
         for visit in visits:
@@ -168,7 +168,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: maximum number of hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}
-    # Nodes with a DIRECT visit, which needs no other. The start counts as found: a cycle back to it adds nothing.
+    # Nodes with a DIRECT visit: they need no other. The start counts as found: a cycle back to it adds nothing.
     done = {start}
     frontier, hops, truncated = [_direct(start)], 0, False
     loops: dict[int, list[int]] = {}

@@ -82,7 +82,7 @@ class DatasetSteps:
 
 
 def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, SearchFacts]:
-    """Build facts from two statements: one for keys, one for filters, which runs only if there is a filter."""
+    """Build facts by two statements: one for keys, and, only if there is a filter, one for filters."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
         return {}
@@ -104,7 +104,7 @@ class ColumnSteps:
         direct_only: leave INDIRECT edges out.
 
     Attributes:
-        former: ids of columns of which an edge was left out, because it belongs to a former column of the same name.
+        former: ids of columns with a left-out edge that belongs to a former column of the same name.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
@@ -130,18 +130,18 @@ class ColumnSteps:
             nears, fars = (
                 self._identities.taking(node, plan.first_seen, plan.last_seen) for node in (row.source, row.target)
             )
-            # A dropped column whose name another column has now.
+            # The edge belongs to a dropped column, and another column has its name now.
             self.former.update(node for node, taking in ((row.source, nears), (row.target, fars)) if not taking)
             found += [row._replace(source=near, target=far) for near in nears if near in asked for far in fars]
         return _edges(found)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
-        """Edges of these columns, of structs and payloads that contain them, and of their fields."""
+        """Edges of these columns, of the structs and payloads around them, and of their fields."""
         asked = set(nodes)
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         relatives = self._families.relatives(nodes, every_field=not downstream)
         rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
-        # A plan that writes a field separately doesn't also copy it with its parent.
+        # If a plan writes a field separately, it doesn't also copy this field with the parent.
         own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
         more = (
             row._replace(source=node)
@@ -185,7 +185,8 @@ class ColumnSteps:
         self._identities.learn(row["targets"])
         if not self._identities.any:
             return Edges(*row.values())
-        # Not the nodes that are shown now: an edge of the past may have led to one that has another name since.
+        # Use all names of the nodes, not only the shown one: a past edge may have led to a node that has another name
+        # now.
         asked: dict[int, list[int]] = {}
         for node in nodes:
             for named in self._identities.expanded([node]):

@@ -1,10 +1,10 @@
-"""Spread of sensitive columns: their copies, how those can be read, and columns classified lower than their sources.
+"""Spread of sensitive columns: their copies, what readers get of them, and columns classified lower than their sources.
 
-sensitivity levels of sensitivity, and which of them count as sensitive
-operations    what a transformation does to a sensitive value
-spread        how far it goes: pure
-graph         the same graph in Neo4j
-one_step      what `headwater check` asks of sensitive columns
+sensitivity   levels of sensitivity, and which of them count as sensitive
+operations    operation of a transformation on a sensitive value
+spread        the spread over a graph: pure
+graph         this graph in Neo4j
+one_step      sensitive columns for `headwater check`
 exposed_data  the answer
 find_exposed  the question answered
 """

@@ -19,7 +19,7 @@ class SensitiveSource:
 
     Attributes:
         asset: the column.
-        sensitivity: sensitivity by its declaration, its dataset's, or the question.
+        sensitivity: sensitivity declared for the column or its dataset, or given in the question.
     """
 
     asset: Asset
@@ -35,8 +35,8 @@ class PrivacyHop:
         job: job that makes the step.
         operation: operation of the job on the value.
         transformation: the edge of column lineage.
-        possible: whether it isn't known that the value is passed on: a black box.
-        former: whether the job has stopped doing so; data that it wrote before may still be there.
+        possible: whether it is unknown that the value is passed on: a black box.
+        former: whether the job no longer makes this step; data that it wrote before may still be there.
     """
 
     asset: Asset
@@ -55,7 +55,7 @@ class Approved:
         covers: greatest sensitivity of sources that was reviewed.
         sensitivity: sensitivity of the column, by the review.
         by: person or team that approved it.
-        reason: reason of the approval.
+        reason: reason for the approval.
         until: last day of the approval; None: no end.
         holds: whether the approval covers the values that reach the column.
     """
@@ -77,14 +77,14 @@ class PrivacyItem:
         source: column from which the shown path leads here.
         sensitivity: sensitivity of the values here.
         exposure: form in which a reader gets the values.
-        influence: DIRECT if the values go into it, INDIRECT if they only decide something on the path.
+        influence: DIRECT if the values go into the column; INDIRECT if they only decide something on the path.
         hops: number of hops from the source.
         path: hops from the source, in order.
         declared: declared sensitivity of the column, else of its dataset; None: not declared.
-        classified: whether it has a classification in words of the organisation's own.
-        lower: whether it receives values that are more sensitive than its declared sensitivity, or has none.
+        classified: whether it has a classification, in the organisation's own words.
+        lower: whether it receives values more sensitive than its declared sensitivity, or has none.
         ending: reason why the spread ends here; None: it continues.
-        smallest_group: least number of rows that go into each of its values, as declared.
+        smallest_group: declared minimum number of rows that go into each of its values.
         approval: declared approval.
         possible: whether a hop on the path is only possible.
         former: whether a hop on the path is no longer current.
@@ -111,12 +111,12 @@ class PrivacyItem:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyExit:
-    """A dataset with sensitive values that can be read and that nothing captured takes further.
+    """A dataset with readable sensitive values that no captured job takes further.
 
     Attributes:
         dataset: the dataset.
-        jobs: jobs that read it and have no known output: their use of the values isn't captured.
-        columns: number of its sensitive columns that can be read.
+        jobs: jobs that read it and have no known output: what they do with the values isn't captured.
+        columns: number of its readable sensitive columns.
     """
 
     dataset: Asset
@@ -126,10 +126,10 @@ class PrivacyExit:
 
 @dataclass(frozen=True, slots=True)
 class DroppedBy:
-    """A job that reads a dataset with sensitive columns and passes none of them on to its outputs.
+    """A job that reads a dataset with sensitive columns and passes none of them on to an output.
 
     Attributes:
-        read, written: dataset that it reads, and dataset that it writes.
+        read, written: dataset that it reads, and output without these columns.
         job: the job.
     """
 
@@ -140,7 +140,7 @@ class DroppedBy:
 
 @dataclass(frozen=True, slots=True)
 class UnknownUse:
-    """A job that may pass sensitive values on: its column lineage is missing or incomplete. It isn't followed further.
+    """A job that may pass sensitive values on: its column lineage is missing or incomplete. It isn't followed.
 
     Attributes:
         read, written: dataset that it reads, and dataset that it writes.
@@ -159,21 +159,22 @@ class Privacy:
     Attributes:
         sources: columns that are followed; at most 100.
         sources_total: number of columns that are followed.
-        threshold: number of rows that a group needs so that a statistic over it ends the spread.
-        items: columns and datasets of this page: readable ones before others, DIRECT before INDIRECT.
+        threshold: minimum number of rows in a group so that a statistic over it ends the spread.
+        items: columns and datasets of this page: first readable ones, and DIRECT ones before INDIRECT ones.
         total: number of items on all pages.
-        readable: number of them that can be read.
-        protected: number of them that hold a hash, mask, token or cipher, or something computed from one.
+        readable: number of readable items, on all pages.
+        protected: number of items with a hash, mask, token or cipher, or something computed from one.
         indirect: number of items that the values only influence.
-        ended: number of them that end the spread.
-        lower: number of them that are classified lower than their sources, or not at all.
-        consumers: consumers of columns that can be read, the sources included.
-        protected_consumers: consumers of columns that can't be read, and of none that can.
+        ended: number of items that end the spread.
+        lower: number of items that are classified lower than their sources, or not at all.
+        consumers: consumers of readable columns, including the sources.
+        protected_consumers: consumers of columns that can't be read, and of no readable ones.
         exits: datasets from which readable values leave the captured lineage; at most 100.
         exits_total: number of these datasets.
         drops: jobs that leave the sensitive columns out; at most 100.
         drops_total: number of these jobs.
-        unknown: jobs that may pass them on; at most 100. If there are any, unlisted datasets may have the values, too.
+        unknown: jobs that may pass the columns on; at most 100. If there are any, unlisted datasets may have the
+            values, too.
         unknown_total: number of these jobs.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth.

@@ -1,4 +1,4 @@
-"""Question where sensitive columns went."""
+"""Question for the spread of sensitive columns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from headwater_analysis.walk import WalkStep
 from headwater_schemas.events import Sensitivity
 
 DEFAULT_THRESHOLD: Final = 10
-"""Minimum number of rows of a group so that a statistic over it hides the single rows."""
+"""Minimum number of rows in a group so that a statistic hides single rows."""
 _MOST: Final = 100
 
 
@@ -55,8 +55,8 @@ class PrivacyQuestion:
         asset: a dataset, or a column as `dataset#path`; None: every column that is declared sensitive.
         column: field path of a column of the dataset.
         as_: sensitivity to assume for the asset; None: the declared one.
-        threshold: number of rows that a group needs so that a statistic over it ends the spread.
-        readable: whether to list only columns whose values can be read.
+        threshold: minimum number of rows in a group so that a statistic over it ends the spread.
+        readable: whether to list only readable columns.
         lower: whether to list only columns that are classified lower than their sources.
     """
 
@@ -71,7 +71,7 @@ class PrivacyQuestion:
         """Check that the fields fit together.
 
         Raises:
-            QuestionError: naming the field.
+            QuestionError: fields don't fit together; the error names one.
         """
         if self.asset is None and self.column is not None:
             raise QuestionError("A column is of a dataset: name that, too.", field="column")
@@ -93,7 +93,7 @@ class PrivacyPage:
 
 
 def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: PrivacyPage = PrivacyPage()) -> Privacy:
-    """Follow sensitive columns: their copies, how those can be read, and columns classified lower than they are.
+    """Follow sensitive columns: their copies, what readers get of them, and columns classified too low.
 
     Args:
         question: columns to follow, and filters.

@@ -1,19 +1,38 @@
-"""Lineage graph in Neo4j that sensitive values spread along."""
+"""Lineage graph in Neo4j along which sensitive values spread."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.graph import AssetFacts, Feed, StoredGraph
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge, StoredGraph
 from headwater_analysis.privacy.operations import effect_of
 from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import level_of
 
-_BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
+BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
+"""Kinds of transformations that column lineage can't look into."""
+
+
+class LeavingEdge(NamedTuple):
+    """Edge of column lineage, as it is stored, that leaves a column or the rows of a dataset.
+
+    Attributes:
+        source: id of the column, or of the dataset; also where the edge leaves the whole dataset and is a black box.
+        stored: the edge.
+        text: formula of the output, where known.
+        field: path of the input field in that formula; None for a dataset.
+        former: whether no current plan has the edge; data that was written before may still be there.
+    """
+
+    source: int
+    stored: StoredColumnEdge
+    text: str | None
+    field: str | None
+    former: bool
 
 
 class StoredPrivacyGraph:
@@ -28,31 +47,35 @@ class StoredPrivacyGraph:
         self._identities = Identities.of(tx)
         self._declared: dict[int, tuple[DeclaredFacts, Mapping[str, Any]]] = {}
         self.passed: set[tuple[int, int, str]] = set()
-        """Columns, datasets and jobs, by key: the job passes the column on to the dataset."""
+        """Keys of a column, a dataset and a job that passes the column on to the dataset."""
 
     def edges(self, nodes: Sequence[int], /) -> list[PrivacyEdge]:
         """See `PrivacyGraph`."""
+        made = []
+        leaving = self.leaving(nodes)
+        targets = self.facts([each.stored.target for each in leaving])
+        for source, edge, text, field, former in leaving:
+            effect = effect_of(edge.kind, masking=edge.masking, expression=text, field=field)
+            self.passed.add((source, targets[edge.target].dataset, edge.job))
+            made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
+        # The same edge may exist under another name of the dataset, or from an earlier plan: keep the current one.
+        now = {_same(each) for each in made if not each.former}
+        made = [each for each in made if not each.former or _same(each) not in now]
+        return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
+
+    def leaving(self, nodes: Sequence[int]) -> list[LeavingEdge]:
+        """Read the edges that leave columns or rows of datasets; black boxes of a column's dataset leave it, too."""
         columns: dict[int, list[int]] = defaultdict(list)
         for node, facts in self.facts(nodes).items():
             columns[facts.dataset].append(node)
         found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
         for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
-            if edge.kind in _BLACK_BOXES:
+            if edge.kind in BLACK_BOXES:
                 # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only its rows.)
                 found += [(edge, node) for node in columns[edge.source]]
         texts = self._texts(edge.edge for edge, _ in found)
-        targets = self.facts([edge.target for edge, _ in found])
-        made = []
-        for edge, source in found:
-            text, field = texts[edge.edge]
-            effect = effect_of(edge.kind, masking=edge.masking, expression=text, field=field)
-            former = edge.edge in self._graph.former
-            self.passed.add((source, targets[edge.target].dataset, edge.job))
-            made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
-        # An edge may also be there under another name of the dataset, or from an earlier plan: keep the current one.
-        now = {_same(each) for each in made if not each.former}
-        made = [each for each in made if not each.former or _same(each) not in now]
-        return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
+        former = self._graph.former
+        return [LeavingEdge(source, edge, *texts[edge.edge], edge.edge in former) for edge, source in found]
 
     def columns(self, datasets: Sequence[int], /) -> dict[int, list[int]]:
         """See `PrivacyGraph`."""
@@ -62,7 +85,7 @@ class StoredPrivacyGraph:
         return {dataset: list(each) for dataset, each in found.items()}
 
     def columns_of(self, datasets: Sequence[int]) -> list[dict[str, Any]]:
-        """Columns of datasets under all their names: `dataset` and `id` of the shown nodes, `name`, `gone`."""
+        """Columns of datasets under all their names: `dataset` and `id` (of the shown nodes), `name`, `gone`."""
         self._identities.learn(datasets)
         rows = self._tx.rows("privacy/nested", datasets=self._identities.expanded(datasets))
         self._identities.learn([node for row in rows for node in (row["dataset"], row["id"])])
@@ -93,8 +116,12 @@ class StoredPrivacyGraph:
         return self._graph.feeds(datasets)
 
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Find pairs of a job's key and a dataset whose column lineage is missing or incomplete."""
+        """Filter pairs of a job's key and a dataset's id to those whose column lineage is missing or incomplete."""
         return self._graph.unseen(made)
+
+    def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Filter such pairs to those that a plan with incomplete column lineage ever wrote."""
+        return self._graph.ever_incomplete(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
         asked = sorted(set(edges))
@@ -109,7 +136,7 @@ def _same(edge: PrivacyEdge) -> tuple[object, ...]:
 
 
 def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[str, Any]]:
-    """Combine a column's declarations under all its names: greatest sensitivity, least group, narrowest approval."""
+    """Combine a column's declarations under all its names: greatest sensitivity, smallest group, narrowest approval."""
     own = [each for row in rows for each in row["own"]]
     whole = [each for row in rows for each in row["whole"]]
     level = max((level_of(each["sensitivity"]) for each in own), default=0)

@@ -1,4 +1,4 @@
-"""One step from sensitive columns, for `headwater check`: derived columns, and jobs that may derive some."""
+"""One step from sensitive columns, for `headwater check`: derived columns, and jobs that may derive columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater_analysis.sensitivity import LEVELS, SENSITIVE, level_of
 
 
 def sensitive_columns(tx: Transaction) -> dict[int, int]:
-    """Look up the columns that are declared sensitive, themselves or with their dataset: levels by shown node."""
+    """Columns that are declared sensitive, directly or by their dataset: level by shown node."""
     found = tx.one("privacy/sources", sensitive=[each.value for each in SENSITIVE])
     identities = Identities.of(tx)
     identities.learn(found["nodes"])
@@ -27,17 +27,17 @@ def sensitive_columns(tx: Transaction) -> dict[int, int]:
 
 
 def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[dict[str, Any]]:
-    """Find columns that are derived unmasked from sensitive ones, and have neither sensitivity nor classification.
+    """Find columns that are derived unmasked from sensitive ones, without sensitivity and classification.
 
     Columns with a valid approval, and statistics over large enough groups, are left out.
 
     Args:
         today: day on which approvals must be valid.
-        threshold: least number of rows in a group whose statistic hides a single value.
+        threshold: minimum number of rows in a group so that a statistic over it hides single values.
 
     Returns:
         For each column: `column`, its key; `names`, the keys under all its names; `source`, the first key of its
-        sensitive sources; `sensitivity`; and `possible`, whether the job may not use that column.
+        sensitive sources; `sensitivity`; and `possible`, whether the job may not use the source.
     """
     graph, identities = StoredPrivacyGraph(tx), Identities.of(tx)
     levels = sensitive_columns(tx)

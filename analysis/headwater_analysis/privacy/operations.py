@@ -1,8 +1,8 @@
-"""Operation of a transformation on a sensitive value, by the kind of the edge and the functions around it.
+"""Operation of a transformation on a sensitive value, by the kind of the edge and the functions around the value.
 
-An edge's kind is about its own input: in `concat(sha2(ssn, 256), name)` the edge of `ssn` is HASH, the edge of `name`
-is DERIVE, and both have the same text. So the text only refines a kind: it separates encryption from other masks, and
-aggregates that return a value from counts and sums. A name alone protects nothing: a UDF called
+The kind of an edge is about its own input: in `concat(sha2(ssn, 256), name)` the edge of `ssn` is HASH, the edge of
+`name` is DERIVE, and both have the same text. So the text only refines a kind: it separates encryption from other
+masks, and aggregates that return a row's value from counts and sums. A name alone protects nothing: a UDF called
 `tokenize` may split words, and stays DERIVE unless capture or a declaration marks the edge as masking.
 """
 
@@ -17,14 +17,14 @@ from typing import Final
 class Operation(StrEnum):
     """Operation of a job on a sensitive value.
 
-    - COPY: passes it on: copied, renamed, cast.
+    - COPY: passes the value on: copied, renamed, cast.
     - DERIVE: computes something from the value, or passes it to a black box.
     - AGGREGATE: computes something from the values of many rows.
     - MASK: replaces characters of the value.
     - HASH: hashes the value: equal values stay equal, so it can be linked and guessed.
-    - TOKENIZE: replaces it by a token that somebody can turn back.
+    - TOKENIZE: replaces the value by a token that somebody can turn back.
     - ENCRYPT: encrypts the value: readable with the key.
-    - DROP: leaves it out.
+    - DROP: leaves the value out.
     """
 
     COPY = "COPY"
@@ -42,7 +42,7 @@ class Exposure(StrEnum):
 
     - READABLE: the value, or something computed from it.
     - LINKABLE: a substitute of the value: equal substitutes belong to the same person.
-    - MASKED: something from which it can't be read back.
+    - MASKED: something from which the value can't be recovered.
     - ENCRYPTED: nothing without the key.
     """
 
@@ -53,7 +53,7 @@ class Exposure(StrEnum):
 
 
 EXPOSURES: Final = tuple(Exposure)
-"""The worst first."""
+"""Exposures, the worst first."""
 
 _ENCRYPTS: Final = frozenset({"aes_encrypt", "try_aes_encrypt", "encrypt", "pgp_sym_encrypt", "pgp_pub_encrypt"})
 _DECRYPTS: Final = frozenset({"aes_decrypt", "try_aes_decrypt", "decrypt", "pgp_sym_decrypt", "pgp_pub_decrypt"})
@@ -102,9 +102,9 @@ class Effect:
     Attributes:
         operation: operation on the value.
         exposure: form of the value from here on; None: unchanged.
-        decrypts: whether it makes an encrypted value readable.
-        statistic: whether an AGGREGATE hands out no value of a row, so that a group that is large enough hides it.
-        possible: whether it isn't known that the value is passed on at all: a black box.
+        decrypts: whether the edge makes an encrypted value readable.
+        statistic: whether an AGGREGATE returns no single row's value, so that a large enough group hides it.
+        possible: whether it is unknown that the value is passed on: a black box.
     """
 
     operation: Operation
@@ -114,7 +114,7 @@ class Effect:
     possible: bool = False
 
     def after(self, before: Exposure) -> Exposure:
-        """Exposure after the edge, given the exposure before it."""
+        """Exposure after the edge, for the exposure before it."""
         if self.exposure is not None:
             return self.exposure
         return Exposure.READABLE if self.decrypts and before is Exposure.ENCRYPTED else before
@@ -125,9 +125,9 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
 
     Args:
         kind: kind of the transformation.
-        masking: whether the input's value can't be read back.
-        expression: the output's formula in terms of input fields, where known.
-        field: the input's path.
+        masking: whether the original value can't be recovered.
+        expression: formula of the output in terms of input fields, where known.
+        field: path of the input.
     """
     around = functions_around(expression or "", field)
     operation = _OF_KIND.get(kind, Operation.DERIVE)

@@ -1,12 +1,12 @@
-"""Spread of sensitive values: breadth-first over columns, with the facts of the value at each. Pure.
+"""Spread of sensitive values: breadth-first search over columns, with the form of the value at each. Pure.
 
 `walk` goes between visits. A column has a visit for each form of its values, since a longer path may expose more than
 the shortest, or continue where the shortest ends. There are few levels and exposures, so the number of visits is a
 small multiple of the number of columns.
 
-The spread ends at an aggregate that hands out no row's value, over groups at least as large as the threshold, and at
-an approval that covers the source. A job that leaves a column out ends the spread, too: there is no edge then. A hash,
-mask, token or encryption doesn't end the spread: its values can be linked.
+The spread ends at an aggregate that returns no single row's value over groups at least as large as the threshold, and
+at an approval that covers the source. A job that leaves a column out also ends the spread: there is no edge. A hash,
+mask, token or encryption doesn't end the spread: equal values can be linked.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class PrivacyEdge(NamedTuple):
 
     Attributes:
         source: id of a column.
-        target: id of a column, or of a dataset where it holds for all of its columns.
+        target: id of a column, or of a dataset if the edge holds for all of its columns.
         edge: id of the relationship.
         whole: whether the target is a dataset.
-        direct: whether the value goes into it.
+        direct: whether the value goes into the target.
         job: key of the job.
         effect: effect of the job on the value.
         former: whether no current plan has this edge; data that was written before may still be there.
@@ -59,13 +59,14 @@ class DeclaredFacts:
     """Declarations of a column.
 
     Attributes:
-        level: level of the column's declared sensitivity, else of its dataset's; 0: not declared. The greatest of
-            several sets'.
-        smallest_group: least number of rows that go into each of its values. The least of several sets'.
+        level: level of the column's declared sensitivity, else of its dataset's; 0: not declared. The greatest if
+            several sets declare one.
+        smallest_group: minimum number of rows that go into each of its values. The smallest if several sets declare
+            one.
         covers, approved: levels of its approval: greatest level of covered sources, and level of the column; 0: no
             approval.
         until: last day of the approval; None: no end.
-        classified: whether it, or its dataset, has a classification in words of the organisation's own.
+        classified: whether the column or its dataset has a classification, in the organisation's own words.
     """
 
     level: int = 0
@@ -80,7 +81,7 @@ class DeclaredFacts:
         return effect.statistic and self.smallest_group is not None and self.smallest_group >= threshold
 
     def approves(self, level: int, today: date) -> bool:
-        """True when the approval holds for a source of that level."""
+        """True if the approval is valid and covers a source of this level."""
         is_over = self.until is not None and self.until < today.isoformat()
         return bool(self.approved) and self.approved < level <= self.covers and not is_over
 
@@ -89,7 +90,7 @@ class PrivacyGraph(Protocol):
     """Queries of `spread` to the graph."""
 
     def edges(self, nodes: Sequence[int], /) -> Iterable[PrivacyEdge]:
-        """Edges that leave these columns, in an order that is the same for equal graphs."""
+        """Edges that leave these columns, in the same order for equal graphs."""
 
     def columns(self, datasets: Sequence[int], /) -> Mapping[int, Sequence[int]]:
         """Ids of the columns of these datasets."""
@@ -117,7 +118,7 @@ class PrivacyVisit(NamedTuple):
         exposure: form in which a reader gets the value.
         indirect: whether the path has an INDIRECT step: the value only influences the column.
         start: whether the spread begins here.
-        ends: whether the spread doesn't go on from here.
+        ends: whether the spread ends here.
     """
 
     node: int
@@ -141,7 +142,7 @@ class PrivacySpread:
 
     Attributes:
         walk: walk from visit to visit.
-        reached: each node's worst visit, by node.
+        reached: worst visit of each node, by node.
     """
 
     walk: Walk[PrivacyVisit]
@@ -160,7 +161,7 @@ def spread(
 
     Args:
         starts: level of each column where the spread begins, by id.
-        threshold: number of rows that a group needs so that a statistic over it ends the spread.
+        threshold: minimum number of rows in a group so that a statistic over it ends the spread.
         today: day on which approvals must be valid.
         depth: maximum number of hops; None: all.
     """
@@ -208,7 +209,7 @@ def _step(
             ending = Ending.APPROVAL
         else:
             level = facts.approved
-    # Values that only decide which rows exist are in no column.
+    # Values that only decide which rows exist aren't in a column.
     ends = ending is not None or (edge.whole and not edge.direct)
     target = PrivacyVisit(edge.target, level, exposure, indirect=indirect, ends=ends)
     carried = SpreadStep(edge.job, effect.operation, effect.possible, edge.former, ending)

@@ -1,14 +1,14 @@
 """Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; the first bad run.
 
 records        runs, micro-batches, and the parts of datasets that they use
-list_runs      runs of a job or dataset, and those without an end
+list_runs      runs of a job or dataset, and runs without an end
 run_details    one run, its inputs and outputs; versions of reference data that went into outputs
 run_filter     filter of runs by script, user, period and other context
 run_names      runs by id, prefix of an id, or short name
 from_rows      records from rows of the graph
 intervals      micro-batches in batch order
 versions       versions of a dataset and the runs that produced them
-last_good_run  the last good and the first bad
+last_good_run  the last good run and the first bad run after it
 """
 
 from headwater_analysis.runs.intervals import intervals

@@ -134,7 +134,7 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
 
 
 class _Joined(NamedTuple):
-    """A micro-batch with its relation to the previous known one, and the number of its conflicting reports."""
+    """A micro-batch, its relation to the previous known one, and the number of its conflicting reports."""
 
     row: Mapping[str, Any]
     joint: Mapping[str, Any] | None
@@ -201,7 +201,7 @@ def _text(found: Any, name: str) -> str | None:
 
 
 def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
-    """Gaps or overlaps of a NEXT relationship: `gap` or `overlap`."""
+    """Offsets of a NEXT relationship; `word` is `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
     return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
 

@@ -29,18 +29,19 @@ def intervals(
     limit: int = 50,
     cursor: str | None = None,
 ) -> IntervalPage:
-    """List the micro-batches that were observed in a run, or all known ones of a job, reconciled ones included.
+    """List the micro-batches observed in a run, or all known micro-batches of a job, including reconciled ones.
 
     Args:
         run: id of a run, or its node's key.
         job: name of a job.
         of: a run or job, as `resolve_run_or_job` accepts it.
         from_batch: the first batch id to show; earlier ones still count in the total.
-        limit: most micro-batches on a page.
+        limit: maximum number of micro-batches on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: from resolving; or the cursor belongs to another question.
+        NotFoundError, AmbiguousError, QuestionError: the run or job can't be resolved; or the cursor belongs to another
+            question.
     """
     if [run, job, of].count(None) != 2:
         raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")

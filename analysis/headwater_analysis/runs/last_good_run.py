@@ -22,23 +22,24 @@ if TYPE_CHECKING:
 
 
 LOOKED_BACK = 100_000
-"""Latest micro-batches of a query among which a good one is searched."""
+"""Number of a query's latest micro-batches to search for a good one."""
 LOOKED_BACK_RUNS = 1_000
-"""Latest runs of a job with assertions among which a good one is searched."""
+"""Number of a job's latest runs with assertions to search for a good one."""
 
 _GOOD = [RunEventType.COMPLETE.value]
 _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 
 
 def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
-    """Return the last good run and the first bad one after it, of a job, or of those that wrote a dataset.
+    """Return the last good run, and the first bad run after it, of a job or of the jobs that wrote a dataset.
 
     By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, a failed
-    assertion makes its micro-batch or batch run bad; one without assertions is neither good nor bad. If the last run or
-    micro-batch is good, there is no first bad one; if none was ever good, the first bad one of all is returned.
+    assertion makes its micro-batch or batch run bad; a micro-batch or batch run without assertions is neither. If the
+    last run or micro-batch is good, there is no first bad one. If none was ever good, the first bad one of all is
+    returned.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: from resolving.
+        NotFoundError, AmbiguousError, QuestionError: the job or dataset can't be resolved.
     """
 
     def question(tx: Transaction) -> Turn:

@@ -25,7 +25,7 @@ from headwater_analysis.runs.run_names import resolve_owner
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
-"""Most micro-batches of a streaming run to search for a dataset, before the run is reported not to have used it."""
+"""Maximum number of a streaming run's micro-batches to search for a dataset; a run where none has it is left out."""
 
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
@@ -43,20 +43,21 @@ def runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> RunPage:
-    """List the runs of a job or of a dataset, one of which is named.
+    """List the runs of a job, or the runs that wrote or read a dataset. Give either `job` or `dataset`.
 
     Args:
         job: name of a job.
-        dataset: name of a dataset, for the runs that wrote it, or read it.
-        role: WROTE or READ.
+        dataset: name of a dataset.
+        role: WROTE: the runs that wrote the dataset; READ: the runs that read it.
         states: only runs in one of these states.
-        since: only runs that began then or later.
-        until: only runs that began before then.
-        only: only runs of this context.
+        since: only runs that began at this time or later.
+        until: only runs that began before this time.
+        only: only runs that match this filter.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: from resolving; or the cursor belongs to another question.
+        NotFoundError, AmbiguousError, QuestionError: the job or dataset can't be resolved; or the cursor belongs to
+            another question.
         QuestionError: `since` isn't before `until`; a condition of `only` is ill-formed.
     """
     if since is not None and until is not None and since >= until:
@@ -93,16 +94,16 @@ def open_runs(
 ) -> OpenRunPage:
     """List runs without a reported or inferred end, the longest unseen first; of all jobs, or of one.
 
-    They are found by an index of just these runs. An application is seen whenever a run that it started is.
+    An index has only these runs. An application counts as seen whenever a run that it started is seen.
 
     Args:
         job: name of a job; None: all.
-        before: only runs that were last seen before then.
+        before: only runs that were last seen before this time.
         cursor: `next_cursor` of the page before.
 
     Raises:
         NotFoundError, AmbiguousError: no job has this name, or several have.
-        QuestionError: the cursor is of another question.
+        QuestionError: the cursor belongs to another question.
     """
 
     def question(tx: Transaction) -> OpenRunPage:
@@ -124,7 +125,7 @@ def open_runs(
 
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
-    """Read runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
+    """Read runs by the statement `<which>_job` or `<which>_dataset`; `of` reads a page, `next_of` the run after one."""
     rows = tx.rows(f"runs/{which}_{_kind(of)}", **{**_of(tx, of, role), **parameters})
     return run_items(tx, [row["run"] for row in rows])
 

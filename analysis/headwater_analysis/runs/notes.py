@@ -1,4 +1,4 @@
-"""Facets of a run by Headwater's capture, in words: missing lineage, and leftovers of the run.
+"""Sentences on the facets that capture adds to a run: missing lineage, and leftovers of the run.
 
 headwater_gaps              micro-batches that were never reported
 headwater_uncommitted       writes of a micro-batch that wasn't committed
@@ -21,7 +21,7 @@ def notes(facets: Mapping[str, Any], *, named: bool = True) -> tuple[str, ...]:
 
     Args:
         facets: content of each facet, by its name.
-        named: whether datasets are named; not for who may not see all of them.
+        named: whether to name datasets; False for askers who may not see all of them.
     """
     return tuple(_sentences(facets, _NOTES if named else _UNNAMED))
 

@@ -16,7 +16,7 @@ from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""Missed heartbeats after which a run counts as stopped: late ones may wait in an outbox, or for a consumer."""
+"""Missed heartbeats after which a run counts as stopped: late ones may be in an outbox, or not yet consumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Use:
 
     Attributes:
         dataset: the dataset.
-        ordinal: 0, or how many times it used the dataset before.
+        ordinal: number of earlier uses of the dataset by the same run or micro-batch.
         position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None if the part is unknown.
         certainty: certainty of the position.
         offsets: offset ranges of `kafka`, by partition, ascending.
@@ -36,15 +36,14 @@ class Use:
         partitions: partitions of a table, or known ones of files: `key=value/…`.
         partition_columns: partition columns of an output.
         partition_count: number of an output's partitions that got rows.
-        branch: branch of the table that an output is.
+        branch: branch of the table that an output was written to.
         paths: listed paths of files.
         pattern: glob that matches all of the files and no others.
-        uncommitted: for an output, whether only a failed run names it.
+        uncommitted: for an output, whether only a failed run reported it.
         inputs: for an output, keys of the datasets that went into it; None if its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: amounts, where known.
-        schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None:
-            unknown.
+        schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None: unknown.
         schema_since: first report of that schema for the dataset; only for uses of a run.
         facets: further facets of this use in events, such as statistics and reports of a table format.
     """
@@ -81,7 +80,7 @@ class BusinessVersion:
 
     Attributes:
         run_id: id of the run.
-        reference: part of the reference dataset that it read: a table's version, files, offsets.
+        reference: part of the reference dataset that the run read: a table's version, files, offsets.
         outputs: outputs that were computed with it, by name.
     """
 
@@ -92,7 +91,7 @@ class BusinessVersion:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """Offsets that neither of two neighbouring micro-batches read, or both.
+    """Offsets that neither of two neighbouring micro-batches read (a gap), or that both read (an overlap).
 
     Attributes:
         dataset: key of the topic's node.
@@ -146,17 +145,17 @@ class IntervalItem:
         processing_time: start of the micro-batch.
         duration_ms: duration of the micro-batch.
         rows_in, rows_out, rows_dropped_late, state_rows: numbers of rows, where known.
-        watermark_before, watermark_after: event time.
+        watermark_before, watermark_after: watermark before and after the micro-batch.
         code_version, plan_digest: version of its code, and digest of its column lineage.
         inputs, outputs: parts of datasets that it read and wrote.
-        quality: assertions on it.
+        quality: assertions on the micro-batch.
         missing: number of unknown batches right before it; for a query's first known one, since batch 0, except batches
-            that are no longer kept one by one.
-        gaps: offsets between the previous one and this that neither read.
+            that the graph no longer stores individually.
+        gaps: offsets that neither the previous micro-batch nor this one read.
         overlaps: offsets that both read.
         rewinds: whether positions go back here, or belong to another incarnation of a topic.
         anew: whether a topic was deleted and recreated since the previous micro-batch.
-        conflicts: other reports of the same batch.
+        conflicts: conflicting reports of this micro-batch.
     """
 
     key: str
@@ -195,7 +194,7 @@ class IntervalPage(Page):
     """Micro-batches in batch order; for a job with several streaming queries, one query after the other.
 
     Attributes:
-        summarized: number of further micro-batches, which are no longer kept one by one.
+        summarized: number of further micro-batches, which the graph no longer stores individually.
     """
 
     items: tuple[IntervalItem, ...]
@@ -219,11 +218,11 @@ class RunItem:
         name: short name, for people.
         job: job of the run; None if a run is only known as a parent.
         processing_type: BATCH or STREAMING, where known.
-        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None if no event of its own has come. An ABORT is inferred,
-            without an event, where `inferred_because` is there.
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None if the run has emitted no event of its own. An ABORT with
+            `inferred_because` is inferred, without an event.
         began: start of the run; if no event states it, the time when the run was first seen.
         ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, the time when it was last seen.
-        inferred_because: reason why its end is inferred; None if its end was reported, or it has none.
+        inferred_because: reason why its end is inferred; None if its end was reported, or if it has no end.
         inferred_by: id of the later run that shows that it has ended.
         code_version, config_version: versions of its code and configuration.
         plan_digest: digest of its column lineage.
@@ -284,7 +283,7 @@ class OpenRun:
     heartbeat_seconds: float | None = None
 
     def has_stopped(self, now: datetime) -> bool | None:
-        """Return whether its heartbeats have stopped: none for three intervals; None if it never sent any."""
+        """Return whether the run's heartbeats have stopped: none for three intervals; None if it never sent any."""
         if self.heartbeat_seconds is None:
             return None
         return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds
@@ -299,7 +298,7 @@ class OpenRunPage(Page):
 
 @dataclass(frozen=True, slots=True)
 class RunParent:
-    """A run above another.
+    """Parent run or root run of a run.
 
     Attributes:
         run_id: id of the run.
@@ -319,7 +318,7 @@ class RunDetails:
         run: fields that lists show.
         nominal_start, nominal_end: nominal period of the run.
         engine, engine_version, capture_version: engine of the run, and capture that reported it.
-        parent, root: runs above it.
+        parent, root: its parent run and its root run.
         children: number of runs that name it as their parent.
         error_stack: stack trace of the error that ended it.
         publication: whether its output was published whole.
@@ -332,14 +331,14 @@ class RunDetails:
         provenance: RECONCILED for a run whose end was recovered; else null.
         quality: outcomes of assertions.
         intervals: number of micro-batches observed in it.
-        inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run each
-            goes from its first micro-batch's start to its last one's end.
+        inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run,
+            each part spans from the start of its first micro-batch to the end of its last.
         inputs_total, outputs_total: numbers of inputs and outputs.
         business_versions: versions of reference data that went into its outputs.
         first_seen, last_seen: the span in which it was observed.
-        notes: further reports of capture, a sentence each: callbacks that became no lineage, micro-batches that were
-            never reported, writes that weren't committed or have an unknown target, and the state of operators with the
-            late rows that they dropped.
+        notes: further reports of capture, a sentence each: callbacks without lineage, micro-batches that were never
+            reported, writes that weren't committed or have an unknown target, and the state of operators with the late
+            rows that they dropped.
         facets: further facets of the run in events; the notes come from these, too.
     """
 
@@ -381,13 +380,13 @@ class RunDetails:
 
 @dataclass(frozen=True, slots=True)
 class UsePage:
-    """Datasets that a run read, or those that it wrote, by name.
+    """Datasets that a run read, or datasets that it wrote, by name.
 
     Attributes:
         run: the run.
         role: READ or WROTE.
-        items: uses of this page. For a streaming run each goes from its first micro-batch's start to its last one's
-            end.
+        items: uses of this page. For a streaming run, each use spans from the start of its first micro-batch to the end
+            of its last.
         total: total number of uses.
         next_cursor: cursor of the next page; None on the last page.
     """

@@ -32,7 +32,7 @@ from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
-"""Maximum number of inputs, and most outputs, in a run's details."""
+"""Maximum number of inputs, and of outputs, in a run's details."""
 MOST_USES = 10_000
 """Maximum number of a run's uses of datasets to read."""
 
@@ -95,7 +95,7 @@ def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None 
 
     Raises:
         NotFoundError: no such run.
-        QuestionError: the cursor is of another question.
+        QuestionError: the cursor belongs to another question.
     """
     return _uses(reader, run_id, Role.READ, limit, cursor)
 
@@ -105,7 +105,7 @@ def outputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None
 
     Raises:
         NotFoundError: no such run.
-        QuestionError: the cursor is of another question.
+        QuestionError: the cursor belongs to another question.
     """
     return _uses(reader, run_id, Role.WROTE, limit, cursor)
 
@@ -144,7 +144,7 @@ def _schema(use: Use) -> tuple[str, str]:
 
 
 def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
-    """Uses of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
+    """Uses of a streaming run, from its first micro-batch's start to its last one's end, by two index look-ups."""
     if item.first_batch is None or item.last_batch is None:
         return []
     known = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
@@ -265,9 +265,9 @@ def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
 def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
     """Versions of reference data that went into a run's outputs, in the order of its inputs.
 
-    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The
-    version that a run read explains its outputs, whenever it ran. The version of files is the list of files: one that
-    is overwritten under its own name looks unchanged.
+    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The version that a
+    run read explains its outputs, whenever it ran. The version of files is the list of files: a file that is
+    overwritten under its own name looks unchanged.
 
     Args:
         run_id: id of the run.
@@ -277,7 +277,7 @@ def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[U
     out = []
     for read, names in found:
         made = (each for each in wrote if each.inputs is None or not names.isdisjoint(each.inputs))
-        # Reference data that a run updates has no version of itself.
+        # Reference data that the run updates itself isn't an output computed with that data.
         outputs = {each.dataset.key: each.dataset for each in made if each.dataset.key not in names}
         if outputs:
             ordered = sorted(outputs.values(), key=lambda asset: (asset.namespace, asset.name))

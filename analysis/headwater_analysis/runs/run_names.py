@@ -1,4 +1,4 @@
-"""Name of a run, job or dataset as a person types it ⇒ the node."""
+"""Typed name of a run, job or dataset ⇒ its node."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from headwater_schemas.identity import run_id_of
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
-"""Least characters of an id's prefix."""
+"""Minimum length of an id's prefix, in characters."""
 MOST_CANDIDATES = 20
 """Maximum number of ids to list if several have a prefix."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:
-    """Return the run with that id, or with that key; or the only one whose id has this prefix.
+    """Return the run with this id or key, else the only run whose id has this prefix.
 
     Case and dashes of a UUID don't matter. An id that the producer spelled differently is found by that spelling, too.
 
@@ -53,10 +53,10 @@ def _exact_run(tx: Transaction, text: str) -> RunItem | None:
 
 
 def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
-    """Return the run with that id or key, else the job with this name, else the only run whose id has this prefix.
+    """Return the run with this id or key, else the job with this name, else the only run whose id has this prefix.
 
     Raises:
-        NotFoundError: no run or job has it; with the nearest names of jobs.
+        NotFoundError: no run or job has this id or name; with the nearest names of jobs.
         AmbiguousError: several jobs have this name, or several ids have this prefix.
     """
     try:
@@ -70,7 +70,7 @@ def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
 
 
 def id_prefixes(text: str) -> list[str]:
-    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty if the prefix is too short."""
+    """Prefixes of stored ids for a typed prefix: unchanged, and as part of a UUID. Empty if it is too short."""
     digits = text.replace("-", "").lower()
     if len(digits) < _SHORTEST:
         return []
@@ -114,7 +114,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
         )
     if found:
         return found[0]
-    # Last: a job with exactly this name takes precedence over a dataset whose name only ends in it.
+    # Tried last: a job with exactly this name takes precedence over a dataset whose name only ends in it.
     try:
         return resolve_dataset(tx, text).asset
     except NotFoundError:

@@ -61,7 +61,7 @@ class VersionItem:
         key: key of the node.
         format: `iceberg`, `delta`; `files` for a manifest.
         version: snapshot id, or the manifest's digest.
-        parent_id: id of the snapshot before.
+        parent_id: id of the previous snapshot.
         operation: append, overwrite …
         partitions: partitions that it changed.
         file_count, file_bytes: for a manifest, number and bytes of files.
@@ -87,7 +87,7 @@ class VersionItem:
 
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """Versions of a dataset, the latest produced first, those of unknown time last.
+    """Versions of a dataset, the latest produced first, versions of unknown time last.
 
     Attributes:
         of: the dataset.
@@ -111,7 +111,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
 
     Raises:
         NotFoundError, AmbiguousError: no dataset has this name, or several have.
-        QuestionError: the cursor is of another question.
+        QuestionError: the cursor belongs to another question.
     """
 
     def question(tx: Transaction) -> VersionPage:

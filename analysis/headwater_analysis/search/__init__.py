@@ -1,7 +1,7 @@
 """Search: assets by name, owner, tag and column, through the full-text index of words.
 
 lucene_query  queries to the index, in its own language
-names         assets with exactly a name, and the most similar names, in milliseconds at any size
+names         assets with exactly a given name, and assets with the most similar names
 consumers     declared consumers by words of their names
 search        the question: pages of hits, best first
 """

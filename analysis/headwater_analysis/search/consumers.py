@@ -1,4 +1,4 @@
-"""Declared consumers by words of their names: they aren't in the full-text index, which has reported names only."""
+"""Declared consumers by words of their names. The full-text index has only reported names."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def consumers_called(
     is_owner: Callable[[str], bool] | None,
     is_tag: Callable[[str, str], bool] | None,
 ) -> tuple[FoundConsumer, ...]:
-    """Declared consumers whose names have words that begin with those of the text; at most 20.
+    """Declared consumers whose names have words that begin with the words of the text; at most 20.
 
     Args:
-        text: '' for any name.
+        text: words of the name; '' for any name.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
     """

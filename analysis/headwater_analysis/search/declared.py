@@ -1,6 +1,6 @@
-"""Declared owners and tags, which aren't in the full-text index: it has the reported ones.
+"""Declared owners and tags. The full-text index has only reported ones.
 
-A search by owner or tag takes both: assets that the index finds, and those for which a declaration set states it.
+A search by owner or tag finds both: assets from the index, and assets with a declared owner or tag.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def declared_rows(
     types: Sequence[str] = (),
     sensitivity: str | None = None,
 ) -> list[Row]:
-    """Assets of a kind for which a set declares such an owner, tag or sensitivity, in order of key. Their scores are 0.
+    """Assets of a kind with such a declared owner, tag or sensitivity, in order of key. Their scores are 0.
 
     Args:
         kind: kind of asset; columns are found only by tags.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
         namespace: namespace of the dataset or job; None: any.
-        types: types of the dataset or job, in capitals; none: any.
-        sensitivity: sensitivity of the asset, or of a column of the dataset, or of the column's dataset; None: by
-            owners and tags alone.
+        types: types of the dataset or job, in capitals; empty: any.
+        sensitivity: sensitivity of the asset, of a column of the dataset, or of the column's dataset; None: find only
+            by owners and tags.
     """
     if not tx.declarations:
         return []
@@ -62,7 +62,7 @@ def declared_rows(
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """Add owners and tags declared under any name of the asset to the rows, after the reported ones."""
+    """Add declared owners and tags to the rows, after the reported ones; those of all names of an asset count."""
     if not tx.declarations or not rows:
         return list(rows)
     keys = [_subject(tx, row) for row in rows]
@@ -72,7 +72,7 @@ def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 
 
 def _subject(tx: Transaction, row: Row) -> str:
-    """Key of a row's dataset or job; for a column, of its dataset."""
+    """Key of a row's dataset or job; for a column, key of its dataset."""
     if row.asset.kind is not AssetKind.COLUMN:
         return row.asset.key
     return dataset_key(tx.tenant, row.asset.namespace, row.asset.name)

@@ -1,4 +1,4 @@
-"""Facets of a search: how many of all hits have each type, namespace, owner, tag, sensitivity and kind."""
+"""Facets of a search: number of hits for each type, namespace, owner, tag, sensitivity and kind."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class SearchFacets:
     """Values of all counted hits, the most frequent first; at most 20 each.
 
     Attributes:
-        types: types of datasets (TOPIC, TABLE …) and of jobs (STREAMING, BATCH); a column has its dataset's.
-        namespaces: namespaces of datasets and jobs; a column has its dataset's.
-        owners: owners; a column has its dataset's.
+        types: types of datasets (TOPIC, TABLE …) and of jobs (STREAMING, BATCH); a column has the type of its dataset.
+        namespaces: namespaces of datasets and jobs; a column has the namespace of its dataset.
+        owners: owners; a column has the owners of its dataset.
         tags: `key`, or `key=value`.
         sensitivities: declared sensitivities.
         kinds: kinds of assets.
@@ -32,7 +32,7 @@ class SearchFacets:
 
 
 def facets_of_hits(rows: Sequence[Row]) -> SearchFacets:
-    """Count the values of rows, which have declared owners, tags and sensitivities."""
+    """Count the values of rows with declared owners, tags and sensitivities."""
     return SearchFacets(
         types=counted_values([row.type] if row.type else [] for row in rows),
         namespaces=counted_values([row.asset.namespace] for row in rows),

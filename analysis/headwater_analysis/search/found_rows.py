@@ -18,20 +18,20 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A node that the index gave.
+    """A node from the index.
 
     Attributes:
         id: Neo4j's id.
         asset: asset of the node.
         score: Lucene's score, comparable within one kind.
-        names: names, each of which may be asked for by itself.
+        names: names by which the node can be found.
         owners: owners; for a column, its dataset's owners.
         tags: key, value ('' for none) and field ('' for the whole); for a column, its dataset's tags.
         gone: whether the dataset was dropped, or the column isn't in the current schema.
-        sensitivity: declared sensitivity (`with_declared`).
-        type: type of the dataset or job; for a column, its dataset's.
+        sensitivity: declared sensitivity (added by `with_declared`).
+        type: type of the dataset or job; for a column, type of its dataset.
         labelled: whether its owners or tags have the words of the text.
-        uses: number of datasets that it feeds (`with_uses`).
+        uses: number of datasets that it feeds (added by `with_uses`).
     """
 
     id: int
@@ -61,17 +61,17 @@ def read_rows(
 
     Args:
         query: query made by `search.query`.
-        looked_at: most nodes to take from the index.
+        looked_at: maximum number of nodes to take from the index.
         limit: maximum number of rows in the namespace to return.
         namespace: namespace of the dataset or job; None: any.
-        types: types of the dataset or job, in capitals; none: any.
+        types: types of the dataset or job, in capitals; empty: any.
     """
     given = {"namespace": namespace, "types": list(types) or None}
     return rows_of(kind, tx.one(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, **given))
 
 
 def rows_of(kind: AssetKind, found: Mapping[str, Any]) -> list[Row]:
-    """Build rows from the record of a statement of this folder that finds assets."""
+    """Build rows from a record of one of the search statements."""
     return [_row(kind, each) for each in found["rows"]]
 
 
@@ -84,7 +84,7 @@ def read_aliases(
     namespace: str | None = None,
     types: Sequence[str] = (),
 ) -> list[Row]:
-    """Datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
+    """Read datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
     given = {"namespace": namespace, "types": list(types) or None}
     found = tx.one("search/aliases", query=query, looked_at=looked_at, limit=limit, **given)["rows"]
     rows = ((_row(AssetKind.DATASET, each), each["properties"]["aliases"]) for each in found)
@@ -92,7 +92,7 @@ def read_aliases(
 
 
 def with_uses(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """Add the number of datasets that each dataset feeds, by its own name, to the rows."""
+    """Add to each dataset's row the number of datasets that it feeds under its own name."""
     nodes = [row.id for row in rows if row.asset.kind is AssetKind.DATASET]
     if len(nodes) < 2:
         return list(rows)
@@ -102,7 +102,7 @@ def with_uses(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
-    """Columns of datasets (keys) whose names have a word beginning with each of these prefixes. Their scores are 0."""
+    """Columns of datasets (keys) whose names have, for each prefix, a word that begins with it. Their scores are 0."""
     return rows_of(AssetKind.COLUMN, tx.one("search/columns_of", keys=datasets, words=words, limit=limit))
 
 

@@ -1,7 +1,7 @@
 """Queries to the full-text index, in the language of Lucene's classic query parser.
 
-`graph.words` cuts texts into words like the names in the index, so only letters and digits arrive here. Queries use
-only the operators, fields and wildcards written below.
+`graph.words` cuts texts into words, just like the names in the index, so queries contain only letters and digits.
+Queries use only the operators, fields and wildcards of this example:
 
     +_words:t_fe98b07b1ba6b3a2^0 +_words:(n_9c35… (+(flights^4 flights*) +(dep^4 dep*)))
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from headwater_graph.words import tenant_mark, text_words, whole_mark, words
 
 MOST_WORDS = 24
-"""Maximum number of words of a searched text; the rest is left out. Lucene takes 1,024 clauses."""
+"""Maximum number of words of a searched text; further words are ignored. Lucene takes 1,024 clauses."""
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_FUZZY = 4
@@ -20,7 +20,7 @@ _LONGEST_JOINED = 64
 
 
 def whole(tenant: str, name: str) -> str:
-    """Query for nodes with just this name or title, and maybe, once in 2^64, another."""
+    """Query for nodes with exactly this name or title; once in 2^64 it may match another name."""
     return _of_tenant(tenant, f"+_words:{whole_mark(name)}")
 
 
@@ -31,11 +31,11 @@ def containing(tenant: str, name: str) -> str | None:
 
 
 def beginnings(tenant: str, text: str, *narrowed: str) -> str:
-    """Query for nodes that have a word with each word of the text as a prefix; exact words rank first.
+    """Query for nodes with a word that begins with each word of the text; exact words rank first.
 
     Args:
         tenant: tenant of the nodes.
-        text: words of names; without words: all nodes.
+        text: words of names; without words, all nodes match.
         narrowed: further clauses.
     """
     asked = words(text)[:MOST_WORDS]
@@ -45,7 +45,7 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
 
 
 def similar(tenant: str, text: str, *narrowed: str) -> str | None:
-    """Query for nodes with words similar to the text's, or to all its words joined; None for a text without words."""
+    """Query for nodes with words similar to the text's, or to all its words joined. None for a text without words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
         return None
@@ -54,7 +54,7 @@ def similar(tenant: str, text: str, *narrowed: str) -> str | None:
 
 
 def any_similar(tenant: str, text: str) -> str | None:
-    """Query for nodes with a word similar to one of the text, most matches first; None for a text without words."""
+    """Query for nodes with a word similar to one of the text's, most matches first. None for a text without words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
         return None
@@ -63,13 +63,13 @@ def any_similar(tenant: str, text: str) -> str | None:
 
 
 def has_words(field: str, text: str) -> str:
-    """Clause for `narrowed`: all words of the text are in the index's field `field`, a constant."""
+    """Clause for `narrowed`: the index's field `field`, a constant, has all words of the text."""
     asked = text_words([text]).split(" ")[:MOST_WORDS]
     return " ".join(f"+{field}:{word}" for word in asked if word)
 
 
 def labelled(tenant: str, text: str, *narrowed: str) -> str | None:
-    """Query for nodes whose owners, or whose tags, have all words of the text; None for a text without words."""
+    """Query for nodes whose owners, or whose tags, have all words of the text. None for a text without words."""
     owners, tags = (has_words(field, text) for field in ("_owner_words", "_tag_words"))
     return _of_tenant(tenant, f"+(({owners}) ({tags}))", *narrowed) if owners else None
 

@@ -1,7 +1,7 @@
 """Lookup of assets by exact name, and of the most similar names.
 
-Each is one look into the full-text index. At 100,000 datasets an exact name takes 2 ms and the nearest names 70 ms (on
-two busy cores), where comparing with every name takes seconds.
+Each look-up is one query of the full-text index. With 100,000 datasets, an exact name takes 2 ms and the nearest names
+70 ms (on two busy cores); a comparison with every name would take seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headwater_analysis.search import lucene_query
 from headwater_analysis.search.found_rows import Row, read_aliases, read_rows
 
 MOST_EXACT = 1_000
-"""Maximum number of assets of one name that `exact` returns; there may be more."""
+"""Maximum number of assets with one name that `exact` returns; there may be more."""
 
 _LOOKED_AT = 10_000
 _COMPARED = 50
@@ -24,12 +24,12 @@ _LEAST_ALIKE = 0.3
 
 
 def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]]:
-    """Assets with just this name, capitals and all: a dataset's name or title, a job's name, a column's field path.
+    """Assets with exactly this name, in this case: a dataset's name or title, a job's name, a column's field path.
 
-    A dataset or job is found as soon as the transaction that wrote it ends; a column some milliseconds later.
+    A dataset or job can be found as soon as its write transaction ends; a column some milliseconds later.
 
     Returns:
-        Neo4j's id, valid within the transaction, and the asset; by key.
+        Neo4j's id, valid within the transaction, and the asset; in order of key.
     """
     rows = read_rows(tx, kind, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
@@ -37,7 +37,7 @@ def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]
 
 
 def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
-    """Datasets with exactly this name, such as in a catalog; case matters. Returns as `exact`."""
+    """Datasets with exactly this other name, for example in a catalog; case matters. Returns like `exact`."""
     rows = read_aliases(tx, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
@@ -50,10 +50,10 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
 
     Args:
         part: part of a name, in its exact case; a part with a dot or a slash finds nothing.
-        aliases: look at other names of datasets, too.
+        aliases: whether to search other names of datasets, too.
 
     Returns:
-        As `exact`.
+        Like `exact`.
     """
     asked = None if "." in part or "/" in part else lucene_query.containing(tx.tenant, part)
     if asked is None:
@@ -67,7 +67,7 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
 def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NEAREST) -> list[Asset]:
     """Assets with similar names, the most similar first; may be empty.
 
-    Compared are names that share a word with the text, a prefix of a word, or a word with one or two wrong letters.
+    Candidates share with the text a word, a prefix of a word, or a word with one or two wrong letters.
     """
     asked = lucene_query.any_similar(tx.tenant, text)
     if asked is None:

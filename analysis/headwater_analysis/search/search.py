@@ -25,20 +25,20 @@ from headwater_schemas.events import Sensitivity
 MOST_HITS = 1_000
 """Maximum number of hits of one kind to rank; if there are more, the answer is `truncated`."""
 
-# A filter by namespace is applied after the index, which returns this many best hits.
+# The filter by namespace runs after the index, which returns at most this number of best hits.
 _LOOKED_AT = 10_000
 _KINDS = (AssetKind.DATASET, AssetKind.JOB, AssetKind.COLUMN)
 
 
 class Match(StrEnum):
-    """Match of a hit with the text, the best first."""
+    """Match of a hit with the text; the best match is first."""
 
     EXACT = "EXACT"
     """The name, title, spelling or field path is the text."""
     WORDS = "WORDS"
     """The names have all words of the text."""
     BEGINNINGS = "BEGINNINGS"
-    """The names have words that begin with those of the text."""
+    """The names have words that begin with the words of the text."""
     OWNER_OR_TAG = "OWNER_OR_TAG"
     """The owners, or the tags, of the dataset or job have all words of the text."""
     ALIKE = "ALIKE"
@@ -71,9 +71,9 @@ class Hit:
         match: match with the text.
         owners: owners (for a column, its dataset's): reported by events, then declared.
         tags: tags reported by events, then declared; for a column, only its own.
-        gone: whether the dataset was dropped, or the column left the schema.
-        sensitivity: declared sensitivity: for a dataset the greatest of its own and its columns', for a column its own
-            or else its dataset's.
+        gone: whether the dataset was dropped, or the column left its schema.
+        sensitivity: declared sensitivity. For a dataset, the greatest of its own and of its columns; for a column its
+            own, else that of its dataset.
     """
 
     asset: Asset
@@ -88,17 +88,18 @@ class Hit:
 class SearchPage:
     """Hits, the best first.
 
-    Whole names come first, then names that begin with the text, then by match. Among equal ones datasets come before
-    jobs before columns, then datasets that feed the most datasets, then in the index's order.
+    Hits are in this order: whole names, names that begin with the text, other matches by `match`. Among equal hits,
+    datasets come before jobs and columns, then datasets that feed more datasets, then hits that the index ranks higher.
 
     Attributes:
         items: hits of this page.
-        total: number of hits; of each kind only the best 1,000 count.
-        truncated: whether there are more than were counted.
+        total: number of hits; at most the best 1,000 of each kind count.
+        truncated: whether there are more hits than `total`.
         next_cursor: cursor of the next page; None on the last page.
-        consumers: declared consumers by words of their names, by owner and tag; at most 20, only on the first page, and
-            none if the question names kinds, types, a sensitivity, a column or a namespace. They aren't in `total`.
-        facets: number of counted hits by type, namespace, owner, tag, sensitivity and kind; None if not asked for.
+        consumers: declared consumers by words of their names, by owner and tag; at most 20. Only on the first page;
+            none if the question gives kinds, types, a sensitivity, a column or a namespace. `total` doesn't include
+            them.
+        facets: number of counted hits by type, namespace, owner, tag, sensitivity and kind; None if not requested.
     """
 
     items: tuple[Hit, ...]
@@ -127,27 +128,28 @@ def search(
 ) -> SearchPage:
     """Search assets by words of their names; words of the text match beginnings: `fli dep` finds `flights.departed`.
 
-    A single letter is a word, not a prefix. Datasets and jobs are found by whole words of an owner or of a tag, too.
+    A single letter matches only a whole word. Datasets and jobs are also found by whole words of an owner or a tag.
 
     If this finds nothing, or with `fuzzy`, words with one or two wrong letters match, too.
 
     Args:
-        text: words of names, or a whole name; upper and lower case are alike. Without a text, all that pass the
-            filters.
-        kinds: kinds of assets; by default all, without a text, or with types, datasets and jobs.
+        text: words of names, or a whole name; case doesn't matter. Without a text, everything that passes the filters
+            is a hit.
+        kinds: kinds of assets. Default: all kinds; without a text, or with types, only datasets and jobs.
         owner: words that the owner's name must all have: `flights` finds assets of `team:flights`.
-        tag: words of a tag's key or value; or `key=value`, which must match except for capitals.
-        column: words of a column: the hits are columns, and `text` is of their datasets.
+        tag: words of a tag's key or value; or `key=value`, which must match as a whole in any case.
+        column: words of a column; the hits are then columns, and `text` is about their datasets.
         namespace: exact namespace of the dataset or job.
-        types: types of datasets (TOPIC, TABLE …) or jobs (STREAMING, BATCH), in any case; a column has its dataset's.
-        sensitivity: declared sensitivity: for a dataset the greatest of its own and its columns'.
+        types: types of datasets (TOPIC, TABLE …) or jobs (STREAMING, BATCH), in any case; a column has its dataset's
+            type.
+        sensitivity: declared sensitivity; for a dataset, the greatest of its own and of its columns.
         fuzzy: whether to include words with one or two wrong letters even if there are exact hits.
         facets: whether to count the hits by type, namespace, owner, tag, sensitivity and kind.
         limit: maximum number of hits on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: the cursor is of another question, or kinds other than columns are asked for with `column`.
+        QuestionError: the cursor belongs to another question, or `column` is combined with kinds other than columns.
     """
     if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
         raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
@@ -169,8 +171,8 @@ def search(
         else:
             hits, truncated = _hits(tx, partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
             if not hits and text.count(".") > 1:
-                # The first part may be a session's name of the catalog: `lake.db.table` is `db.table` if a catalog has
-                # that.
+                # The first part may be the catalog's name in a session: `lake.db.table` means the catalog's `db.table`,
+                # if any.
                 rest = text.partition(".")[2]
                 hits, truncated = _hits(tx, partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
         rows = with_declared(tx, [row for row, _ in (hits if facets else hits[start:after])])
@@ -195,17 +197,17 @@ class _Filters:
     owner: str | None
     tag: str | None
     namespace: str | None
-    # Part of a question's cursor only where given (`search`), so that other questions keep theirs.
+    # In a question's cursor only if set (`search`), so that other questions' cursors stay valid.
     types: tuple[str, ...] = field(default=(), repr=False)
     sensitivity: Sensitivity | None = field(default=None, repr=False)
 
     @property
     def any_label(self) -> bool:
-        """True if rows have to be compared with declared owners, tags or sensitivities."""
+        """True if rows must be compared with declared owners, tags or sensitivities."""
         return self.owner is not None or self.tag is not None or self.sensitivity is not None
 
     def clauses(self) -> list[str]:
-        """Clauses on datasets' and jobs' own fields in the index."""
+        """Clauses on the index's fields of datasets and jobs."""
         out = []
         if self.owner is not None:
             out.append(lucene_query.has_words("_owner_words", self.owner))
@@ -214,7 +216,7 @@ class _Filters:
         return out
 
     def admit(self, row: Row) -> bool:
-        """Check conditions that the index can't: values of tags, and owners and tags of a column's dataset."""
+        """Check conditions that the index can't check: values of tags, and owners and tags of a column's dataset."""
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
         if self.sensitivity is not None and row.sensitivity != self.sensitivity:
@@ -222,7 +224,7 @@ class _Filters:
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
 
     def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
-        """Assets for which a set declares the owner, the tag or the sensitivity, with any name."""
+        """Assets with any name for which a set declares the owner, the tag or the sensitivity."""
         return declared_rows(
             tx,
             kind,
@@ -288,8 +290,8 @@ def _read(
     *,
     labels: bool = True,
 ) -> list[Row]:
-    """Rows that the index finds for a text: by words of names, then, with `labels`, of owners and tags."""
-    # Columns have no owners and tags in the index: those of their datasets are compared afterwards.
+    """Rows that the index finds for a text, by words of names; with `labels` also by words of owners and tags."""
+    # Columns have no owners and tags in the index: the owners and tags of their datasets are compared afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
     asked = asking(tx.tenant, text, *clauses)
     if asked is None:
@@ -314,7 +316,7 @@ def _read(
 
 
 def _shown(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """Rows of datasets under the shown name of each; other rows as they are."""
+    """Rows with the shown name of each dataset; other rows stay unchanged."""
     if not rows or rows[0].asset.kind is not AssetKind.DATASET or not Identities.of(tx).any:
         return list(rows)
     identities = Identities.of(tx)
@@ -329,7 +331,7 @@ def _shown(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 
 
 def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
-    """Datasets by their own and their other names, each once, under its shown name."""
+    """Datasets found by their own or other names, each once, under its shown name."""
     given: dict[str, Any] = {"namespace": filters.namespace, "types": filters.types}
     named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, **given)
     identities, found = Identities.of(tx), dict[str, Row]()
@@ -349,7 +351,7 @@ def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Fi
 def _columns(
     tx: Transaction, column: str, text: str, filters: _Filters, *, fuzzy: bool
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    """Columns by their own words; with a text, only columns of the datasets that it finds."""
+    """Columns by their own words; with a text, only columns of datasets that match the text."""
     if not text:
         return _hits(tx, lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
 
@@ -389,7 +391,7 @@ def _match(row: Row, text: str) -> Match:
 
 @lru_cache(maxsize=4_096)
 def _words(text: str) -> tuple[str, ...]:
-    """Words of a text or a name; thousands of rows share a text and a few namespaces."""
+    """Words of a text or a name. Cached, since thousands of rows share a text and a few namespaces."""
     return tuple(words(text))
 
 
@@ -398,7 +400,7 @@ def _rank(row: Row, match: Match, text: str) -> tuple[int, bool, bool, int, int,
     score = 0.0 if match is Match.FILTERS else row.score
     first = match is Match.EXACT or (match in _BY_WORDS and _starts(row, text))
     place = list(Match).index(match)
-    # Among names that begin with the text the others count, not whether its last word is whole.
+    # Names that begin with the text rank equally, even if its last word isn't whole: the other criteria decide.
     place = place if match is Match.EXACT or not first else _AFTER_EXACT
     return (place, not first, row.gone, _KINDS.index(asset.kind), -row.uses, -score, asset.spelling)
 
@@ -408,7 +410,7 @@ _AFTER_EXACT = list(Match).index(Match.WORDS)
 
 
 def _starts(row: Row, text: str) -> bool:
-    """Tell whether a name, or its last part, begins with the text, in any case."""
+    """Return whether a name, or its last part, begins with the text, in any case."""
     begin = text.casefold()
     parts = (part for name in row.names for part in (name, _LAST_PART.split(name)[-1]))
     return any(part.casefold().startswith(begin) for part in parts)
@@ -433,7 +435,7 @@ def _is_tag(asked: str, key: str, value: str) -> bool:
 
 
 def _tags(row: Row) -> list[tuple[str, str, str]]:
-    """Tags of a row: for a column, those that its dataset has for it."""
+    """Tags of a row; for a column, the tags of its dataset that are for this column."""
     if row.asset.kind is AssetKind.COLUMN:
         return [tag for tag in row.tags if tag[2] == row.asset.column]
     return list(row.tags)

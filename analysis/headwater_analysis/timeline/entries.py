@@ -37,7 +37,7 @@ class TimelineQuery:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Part of a dataset that was read or written, in short.
+    """Summary of a part of a dataset that was read or written.
 
     Attributes:
         dataset: the dataset.
@@ -46,7 +46,7 @@ class Position:
         certainty: certainty of the position.
         rows: number of rows, where known.
         ranges: offset ranges of `kafka`.
-        summary: other positions, in words.
+        summary: description of any other position.
     """
 
     dataset: Asset
@@ -59,7 +59,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Break(Joint):
-    """Offsets that neither of two neighbouring micro-batches read, or that both did."""
+    """Offsets that neither of two neighbouring micro-batches read (a gap), or that both read (an overlap)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class TimelineInterval:
         key: key of the node.
         query: key of its query.
         query_id: Spark's id of the query.
-        batch_id: number in the query.
-        run_id: start of the query in which it ran; None if it was only reconstructed.
+        batch_id: Spark's batch id.
+        run_id: run (start of the query) in which it ran; None if it was only reconstructed.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
         processing_time: start of the micro-batch; None if it was only reconstructed.
         duration_ms: duration of the micro-batch.
@@ -82,10 +82,10 @@ class TimelineInterval:
         code_version: code version of the job.
         consumed: parts of datasets that it read.
         produced: parts of datasets that it wrote.
-        missing_before: number of unknown micro-batches between the previous one and this.
+        missing_before: number of unknown micro-batches between the previous one and this one.
         gaps: offsets that neither this micro-batch nor the previous one read.
-        overlaps: offsets that both read.
-        conflicts: number of other reports of the micro-batch, with other offsets.
+        overlaps: offsets that both of them read.
+        conflicts: number of conflicting reports of the micro-batch, with other offsets.
     """
 
     key: str
@@ -122,7 +122,7 @@ class TimelineRun:
         ended_at: end of the run, if any; for an inferred end, the time when it was last seen.
         code_version: code version of the job.
         error_message: message of a run that failed.
-        inferred_because: reason why its end, ABORT, is inferred; None if its end was reported, or it has none.
+        inferred_because: reason why its end, ABORT, is inferred; None if its end was reported, or if it has no end.
     """
 
     key: str
@@ -161,27 +161,26 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class OverviewBar:
-    """Consecutive micro-batches of a query, counted: one whole segment of the graph or several.
+    """Consecutive micro-batches of a query, counted: one or several whole segments of the graph.
 
     Attributes:
         query: key of the query.
         segments: number of segments; 0 for summarized days.
         batches: number of micro-batches.
-        summarized: number of micro-batches that are only in summaries of days; of their faults only missing ones are
-            known.
+        summarized: number of micro-batches that are only in daily summaries; their only known faults are missing ones.
         first_batch: lowest batch id.
         last_batch: highest batch id.
         first_time: lowest processing time; None if none is known.
         last_time: highest processing time, when the last micro-batch began.
-        broken: number of micro-batches that don't follow on the previous one: some are missing in between, or offsets
+        broken: number of micro-batches that don't continue the previous one: some are missing in between, or offsets
             were skipped or read twice.
         missing: number of unknown micro-batches in between.
         gaps: number of times that offsets of a partition were skipped.
         overlaps: number of times that offsets of a partition were read twice.
         rewinds: number of micro-batches with offsets that go back behind those of the previous one.
-        conflicts: number of other reports of these micro-batches, with other offsets.
+        conflicts: number of conflicting reports of these micro-batches, with other offsets.
         failed: number of micro-batches with a failed assertion.
-        reconciled: number of micro-batches that were read from the checkpoint, after a crash.
+        reconciled: number of micro-batches that were recovered from the checkpoint after a crash.
     """
 
     query: str
@@ -210,7 +209,7 @@ class Overview:
         asset: the job or dataset.
         job: the asset, if it is a job.
         queries: all its streaming queries.
-        bars: bars by query and batch id. Segments at the ends of the span may reach beyond it.
+        bars: bars in order of query and batch id. Segments at the ends of the span may reach beyond it.
         batches: number of micro-batches in the bars.
         truncated: whether the span has more than was read: earlier segments, or queries that ended earlier.
     """

@@ -1,7 +1,7 @@
-"""Answers `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
+"""Question `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
 
-Hardly any block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
-statement, and adjacent ones are added up. Days that are summarized count as one segment each.
+Hardly any block is read. A query that runs every ten seconds has 6,160 segments a year. All of them are read in one
+statement, and adjacent ones are added up. A summarized day counts as one segment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ADDED = (
 
 
 def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
-    """Merge adjacent segments, as few as possible each, into at most `most` bars.
+    """Merge adjacent segments into at most `most` bars, with as few segments in each bar as possible.
 
     Args:
         segments: bars of one query, one for each segment, in batch order.
@@ -49,7 +49,7 @@ def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
 
 
 def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
-    # Clocks may go back, and times may be missing: the first segment needn't have the first time.
+    # Clocks may go back and times may be missing, so the first segment may not have the first time.
     times = [time for bar in bars for time in (bar.first_time, bar.last_time) if time is not None]
     return OverviewBar(
         query=bars[0].query,
@@ -62,11 +62,12 @@ def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
 
 
 def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[list[OverviewBar], bool]:
-    """Share at most `most` bars equally among the queries with segments; also return whether queries were left out.
+    """Distribute at most `most` bars equally among queries; also return whether queries were left out.
 
     Args:
-        segments: bars of each query's segments, by its key, as for `merged`.
-        most: at least 1. If there are more queries than bars, the queries with the latest micro-batches get one.
+        segments: bars of each query's segments, by key of the query, as for `merged`.
+        most: at least 1. If there are more queries than bars, each of the queries with the latest micro-batches gets
+            one.
     """
     keys = [key for key, own in segments.items() if own]
 
@@ -85,14 +86,14 @@ def job_overview(
     """Return the micro-batches of a job in a span of time, counted.
 
     Args:
-        job: a name, key or namespace and name, as for `resolve_job`.
+        job: name, key, or namespace and name, as for `resolve_job`.
         begin: leave out segments whose last micro-batch began before this time.
         end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments
-            without a known time are left out too.
-        bars: most bars.
+            without a known time are left out, too.
+        bars: maximum number of bars.
 
     Raises:
-        QuestionError: a span that ends before it begins, a number of bars beyond 1 to 1,000.
+        QuestionError: the span ends before it begins, or the number of bars isn't from 1 to 1,000.
         NotFoundError: no such job; with the nearest names.
         AmbiguousError: several jobs have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
@@ -119,7 +120,7 @@ def _overview(
         queries = queries_of(tx, kind, ids_of(tx, kind, found))
         share = max(1, MOST_SEGMENTS // max(1, len(queries)))
         segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
-        # Reading one more of each than wanted shows whether there are more.
+        # One more segment of each query than wanted shows whether there are more.
         rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
         conflicts = _conflicts(tx, rows)
         for row in rows:
@@ -152,9 +153,9 @@ def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar])
 def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
     """Conflicting reports in each segment, by query and first batch id.
 
-    A segment also counts reports as conflicts that differ only in the spelling of a dataset. So if datasets have
-    several names, the micro-batches with conflicts are read. They are few: those that a checkpoint held when it was
-    read under another name.
+    A segment also counts reports as conflicting that differ only in the spelling of a dataset. So if datasets have
+    several names, the micro-batches with conflicts are read. There are few of them: micro-batches in a checkpoint that
+    was read under another name.
     """
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
     if not Identities.of(tx).any:
@@ -175,5 +176,5 @@ def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:
 
 
 def _day(row: Mapping[str, Any]) -> OverviewBar:
-    """Build the bar of a summary; other faults of its micro-batches aren't kept."""
+    """Build the bar of a summary; its only known faults are missing micro-batches."""
     return _bar({**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row})

@@ -1,4 +1,4 @@
-"""Answers `timeline`: the latest micro-batches and runs of a job or dataset, with a short form of their positions.
+"""Question `timeline`: the latest micro-batches and runs of a job or dataset, with a summary of their positions.
 
 Within a query, micro-batches are in descending order of batch id; the queries are merged by time. A reconciled
 micro-batch may have no time. It is placed next to the following micro-batch of its query.
@@ -42,7 +42,7 @@ _LONGEST = 200
 
 
 def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
-    """Positions of the uses that were produced, or of those that were consumed."""
+    """Positions of the uses: of produced ones, or of consumed ones."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
 
@@ -73,7 +73,7 @@ def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:
         case "table_snapshot":
             text = f"snapshot {stored.get('snapshot_id')}"
         case "table_range":
-            # The first version is excluded, the last one included.
+            # The first version is excluded, the last is included.
             text = f"versions after {stored.get('from_version') or 'the beginning'} up to {stored.get('to_version')}"
         case "cdc":
             text = _range(stored.get("from_cdc"), stored.get("to_cdc"))
@@ -106,7 +106,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Span of time, half-open; None is without end."""
+    """Span of time, half-open; None: no bound."""
 
     begin: datetime | None = None
     end: datetime | None = None
@@ -115,7 +115,7 @@ class Span:
         """Check that a span doesn't end before it begins.
 
         Raises:
-            QuestionError: it does.
+            QuestionError: the span ends before it begins.
         """
         if self.begin is not None and self.end is not None and self.end < self.begin:
             raise QuestionError("The span of time ends before it begins.", field="to")
@@ -127,7 +127,7 @@ class TimelinePage:
 
     Attributes:
         intervals: micro-batches.
-        before: batch before which the next page begins, by query; None if there is no next page.
+        before: batch id before which the next page begins, by query; None if there is no next page.
     """
 
     intervals: list[IntervalFacts]
@@ -135,9 +135,9 @@ class TimelinePage:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> TimelinePage:
-    """Return the latest `limit` micro-batches, of each query only those before `before[query key]`."""
+    """Return the latest `limit` micro-batches; of each query only those before `before[query key]`."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
-    # Of many queries a few each make a page. Reading one more than wanted shows whether there is a next page.
+    # If there are many queries, a few micro-batches of each fill a page. One more shows whether there is a next page.
     size = min(limit, 2 * limit // max(1, len(stretches))) + 1
     lists: dict[str, list[IntervalFacts]] = {}
     short = list(stretches)
@@ -147,7 +147,7 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
         lists |= dict(zip(short, found, strict=True))
         merged = heapq.merge(*map(_timed, lists.values()), key=lambda each: each[0], reverse=True)
         page = [each for _, each in islice(merged, limit)]
-        # The page has all rows that were read of these queries, and their next rows may belong on it, too.
+        # The page has all rows that were read for these queries; their next rows may belong on the page, too.
         taken = Counter(each.query for each in page)
         short = [key for key in short if size <= limit and taken[key] == len(lists[key]) == size]
         size = min(limit + 1, 4 * size)
@@ -159,7 +159,7 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
 def _timed(found: Sequence[IntervalFacts]) -> Iterator[tuple[tuple[datetime, str], IntervalFacts]]:
     time = _LAST
     for each in found:
-        # Clocks may go back, but the merge needs an order: a batch is never later than the one after it.
+        # Clocks may go back, but the merge needs an order: no batch counts as later than the next one.
         time = min(micro_batches.processing_time(each) or time, time)
         yield (time, each.query), each
 
@@ -181,10 +181,10 @@ def written(before: Mapping[str, int]) -> str:
 
 
 def read(text: str, queries: Iterable[str]) -> dict[str, int]:
-    """Parse `written`'s text; keys that aren't among `queries` are left out.
+    """Parse a text of `written`; keys that aren't among `queries` are left out.
 
     Raises:
-        QuestionError: `written` didn't make this text.
+        QuestionError: the text isn't from `written`.
     """
     known = set(queries)
     try:
@@ -195,7 +195,7 @@ def read(text: str, queries: Iterable[str]) -> dict[str, int]:
 
 
 def ids_of(tx: Transaction, kind: str, found: FoundNode) -> dict[str, Any]:
-    """Parameters that name a job or dataset, this one with all of its names, to `timeline/*_of_*` statements."""
+    """Parameters of `timeline/*_of_*` statements for a job or dataset; a dataset with all of its names."""
     if kind == "job":
         return {"id": found.id}
     identities = Identities.of(tx)
@@ -204,7 +204,7 @@ def ids_of(tx: Transaction, kind: str, found: FoundNode) -> dict[str, Any]:
 
 
 def queries_of(tx: Transaction, kind: str, of: Mapping[str, Any]) -> list[TimelineQuery]:
-    """Streaming queries of the job or dataset in `ids_of`."""
+    """Streaming queries of the job or dataset, given the result of `ids_of`."""
     return [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
 
 
@@ -220,15 +220,16 @@ def job_timeline(
     """Return the latest micro-batches and runs of a job.
 
     Args:
-        job: a name, key or namespace and name, as for `resolve_job`.
+        job: name, key, or namespace and name, as for `resolve_job`.
         begin: leave out runs that ended, and micro-batches that began, before this time.
         end: leave out runs and micro-batches that began at this time or later. With `begin` or `end`, micro-batches
-            without a known time are left out too.
-        limit: most micro-batches, and most runs.
+            without a known time are left out, too.
+        limit: maximum number of micro-batches, and of runs.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        QuestionError: a span that ends before it begins, a limit beyond 1 to 1,000, a cursor of another question.
+        QuestionError: the span ends before it begins, the limit isn't from 1 to 1,000, or the cursor belongs to another
+            question.
         NotFoundError: no such job; with the nearest names.
         AmbiguousError: several jobs have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.

@@ -1,4 +1,4 @@
-"""Records of a topic by the time when they arrived in Kafka, which only Kafka knows."""
+"""Records of a topic by their arrival time in Kafka. Only Kafka has these times."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Arrivals(Protocol):
     def __call__(
         self, names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
     ) -> ArrivedRecords:
-        """Return the records from `start` up to, and without, `end`.
+        """Return the records in `[start, end)`.
 
         Args:
-            names: all names of the topic, `kafka://` and its brokers or its cluster's name.
-            cluster_ids: ids of its cluster, as brokers reported them; empty if unknown.
-            start: a time.
-            end: a later time.
+            names: all names of the topic; the namespace is `kafka://` with its brokers or its cluster's name.
+            cluster_ids: ids of the topic's cluster, as brokers reported them; empty if unknown.
+            start: first timestamp, included.
+            end: timestamp after `start`, excluded.
 
         Raises:
             ArrivalsUnknownError: the cluster that holds the topic isn't known here, or doesn't answer.

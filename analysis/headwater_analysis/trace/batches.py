@@ -1,4 +1,4 @@
-"""Stored micro-batches, conflicts and batch runs, singly and in order."""
+"""Stored micro-batches, conflicts and batch runs, by id or in order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Query:
     Attributes:
         key, query_id, name, job: key, id, name and job of the query.
         first_batch, last_batch: lowest and highest known micro-batch.
-        summarized: whether some of its micro-batches are no longer kept one by one.
-        contested: whether other positions were reported for some micro-batches.
+        summarized: whether the graph no longer stores some of its micro-batches individually.
+        contested: whether some micro-batches have conflicting reports of their positions.
         rewinds: first batch after each point where its offsets went back, in ascending order.
     """
 
@@ -43,7 +43,7 @@ class Query:
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """Ranges of batch ids within which its offsets only grow, as first and last."""
+        """Pairs of first and last batch id. Within each range, the query's offsets only grow."""
         first = [self.first_batch, *self.rewinds]
         return list(zip(first, [*(start - 1 for start in self.rewinds), self.last_batch], strict=True))
 
@@ -80,12 +80,12 @@ class Batch:
 
     @property
     def key(self) -> str:
-        """Key of the node: one batch id may have several conflicts."""
+        """Key of the stored node. One batch id may have several conflicts, each with its own key."""
         return str(self.properties["key"])
 
     @property
     def run(self) -> RunBrief | None:
-        """Start of the query in which the micro-batch ran."""
+        """Run (one start of the query) in which the micro-batch ran; None if unknown."""
         stored = self.properties
         if (run_id := stored.get("run_id")) is None:
             return None
@@ -94,7 +94,7 @@ class Batch:
         )
 
     def time(self, name: str) -> datetime | None:
-        """A time among the properties: `watermark_before`, `watermark_after`."""
+        """Stored time of this name, `watermark_before` or `watermark_after`; None if unknown."""
         return moment(self.properties.get(name))
 
 
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def brief(self) -> RunBrief:
-        """The run, in short."""
+        """Summary of the run."""
         stored = self.properties
         return RunBrief(
             run_id=stored["run_id"],
@@ -130,7 +130,7 @@ class Run:
 
 
 def read_queries(tx: Transaction, found: Iterable[Mapping[str, Any]]) -> dict[str, Query | None]:
-    """Build queries, by key; None for one of which no batch is known."""
+    """Build queries, by key; None for a query without a known batch."""
     known = {stored["key"]: stored for stored in found}
     back = rewinds(tx, {key: [batch for each in stored["rewinds"] for batch in each] for key, stored in known.items()})
     return {
@@ -192,7 +192,7 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
 
 
 class RangesByPartition(Mapping[int, tuple[int, int]]):
-    """Offset ranges by partition, each parsed when it is first read."""
+    """View of a position's parallel lists as offset ranges by partition."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
         self._places = {partition: place for place, partition in enumerate(position["partitions"])}
@@ -203,7 +203,7 @@ class RangesByPartition(Mapping[int, tuple[int, int]]):
         return self._from[place], self._to[place]
 
     def end(self, partition: int) -> int:
-        """End of a partition's range; takes half the time of the whole range."""
+        """End of a partition's range; takes half the time of reading the whole range."""
         end: int = self._to[self._places[partition]]
         return end
 
@@ -218,7 +218,7 @@ class RangesByPartition(Mapping[int, tuple[int, int]]):
 
 
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
-    """Range of each partition of a Kafka position, empty ranges included; for a table, under `VERSIONS`."""
+    """Range of each partition of a Kafka position, empty ones included; for a table, its versions under `VERSIONS`."""
     if position.get("position") == "kafka":
         return RangesByPartition(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
@@ -232,7 +232,7 @@ def same_topic(one: str | None, other: str | None) -> bool:
 
 
 def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
-    """Read intervals of each query key between two batch ids, both included, at most `limit` of each."""
+    """Read the intervals of each query between two batch ids, both included; at most `limit` for each query."""
     return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
 
 
@@ -246,6 +246,6 @@ def _read_found(interval: IntervalFacts) -> Batch:
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
-    """Read the last intervals of each query key before a batch id, the latest first."""
+    """Read the last `limit` intervals of each query before a batch id, the latest first."""
     found = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
     return [[read_batch(row(interval)) for interval in intervals] for intervals in found]

@@ -1,4 +1,4 @@
-"""Hops over micro-batches bounded only by time, because no record shows which part of a dataset they used."""
+"""Hops whose micro-batches are bounded only by time, because the graph doesn't record which parts they used."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str
 def first_after(
     context: Context, asked: Sequence[tuple[Query, datetime]], *, inclusive: bool = False
 ) -> list[int | None]:
-    """Find for each query the first batch known to have begun after its time, or with `inclusive` also exactly then."""
+    """Find each query's first batch known to have begun after its time (with `inclusive`: at or after it)."""
     searches = [
         Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
         for query, time in asked
@@ -112,7 +112,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
 
 
 def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
-    """Read the micro-batches from `first` to `last`, and True; if there are many, only the two, and False."""
+    """Return the micro-batches from `first` to `last` and True; if there are many, only the two ends and False."""
     [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
     if len(batches) < STRETCH or batches[-1].last >= last:
         return batches, True

@@ -1,4 +1,4 @@
-"""Context that the hops of one trace share: the transaction, and cached look-ups."""
+"""Transaction and cached look-ups that the hops of one trace share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.facts.spans import Spans
 
 Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
-"""Returns the micro-batches of a query in an archive, given the properties of a summary."""
+"""Function that returns a query's archived micro-batches, given the properties of a summary."""
 
 
 @dataclass(slots=True)
@@ -28,9 +28,9 @@ class Context:
         tx: transaction of the trace.
         datasets: cache of datasets.
         backward: whether the trace goes backwards.
-        horizon: longest time that a query's state keeps a record, as the question states it.
+        horizon: longest time that a query's state keeps a record, as given in the question; None: not given.
         limit: maximum number of runs and micro-batches that one look-up returns.
-        archive: archive of micro-batches that are no longer kept one by one; None: no archive.
+        archive: archive of micro-batches that the graph no longer stores individually; None: no archive.
         arrivals: looks up in Kafka when records arrived; None: no access to Kafka.
         notes: further remarks for the answer.
         cut: whether something was left out.

@@ -1,4 +1,4 @@
-"""Parts of a hop before it is numbered: runs or micro-batches that used a part, and drafts of hops."""
+"""Drafts of hops, before they are numbered, and the runs or micro-batches behind them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Micro-batches this far apart still form one step: those between used none of the wanted offsets.
+# Up to this distance of batch ids, micro-batches form one step: those in between used none of the wanted offsets.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
@@ -28,7 +28,7 @@ class PendingPart:
 
     Attributes:
         number: number among the parts of its level.
-        name: key of the dataset under one of its names: the graph has uses under each name.
+        name: key of the dataset under one of its names; the graph stores uses under each name.
         part: the part.
         after: hop that wrote it (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
@@ -87,7 +87,7 @@ class HopDraft:
 
     Attributes:
         key: identity of the step.
-        pendings: parts that led to it.
+        pendings: parts that led to the step.
     """
 
     key: tuple[str, int, int]
@@ -100,7 +100,7 @@ class HopDraft:
     pendings: tuple[PendingPart, ...]
 
     def numbered(self, number: int, depth: int) -> Hop:
-        """Build the hop."""
+        """Build the hop with its number and depth."""
         return Hop(
             number=number,
             depth=depth,
@@ -115,7 +115,7 @@ class HopDraft:
 
 
 def groups(taken: Iterable[PartUse]) -> list[list[PartUse]]:
-    """Group by query, run and nearby batches; each conflict is a group of its own.
+    """Group uses by query, run and nearby batches; each conflict is its own group.
 
     Offsets that were used twice are in two groups, one for each micro-batch.
     """
@@ -143,7 +143,7 @@ def _is_next(one: PartUse, other: PartUse) -> bool:
 
 
 def _used_again(one: PartUse, other: PartUse) -> bool:
-    """Return whether both certainly used some of the same offsets; two upper bounds may overlap without that."""
+    """Return whether both certainly used common offsets. Overlapping upper bounds don't prove this."""
     mine, theirs = certainly_used([one]), certainly_used([other])
     return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
 
@@ -170,10 +170,10 @@ def micro_batches(
     """Build the step of some micro-batches of one query.
 
     Args:
-        batches: at least one, by batch.
+        batches: at least one, in order of batch ids.
         count: number of batches that used the part.
         keeps: whether the query keeps state.
-        spread: first and last batch over which it spreads.
+        spread: first and last batch over which the state spreads.
     """
     first, last = batches[0].first, batches[-1].last
     return Step(
@@ -208,7 +208,7 @@ def run_step(run: Run) -> Step:
 
 
 def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
-    """Merge drafts of one step, which was reached on several paths."""
+    """Merge drafts of the same step, which was reached on several paths."""
     out: dict[tuple[str, int, int], HopDraft] = {}
     for draft in drafts:
         old = out.get(draft.key)
@@ -218,7 +218,7 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
         surer = old if weakest(old.overall, draft.overall) == draft.overall else draft
         out[draft.key] = replace(
             surer,
-            # Each path has everything that the step used of a dataset: counted once, not once for each path.
+            # Each path lists everything that the step used of a dataset, so equal parts count only once.
             inputs=join(dict.fromkeys((*old.inputs, *draft.inputs))),
             outputs=join(dict.fromkeys((*old.outputs, *draft.outputs))),
             pendings=tuple(dict.fromkeys((*old.pendings, *draft.pendings))),
@@ -227,6 +227,6 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
 
 
 def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
-    """Weakest certainty on the path; with several paths to a step, the greatest of these."""
+    """Weakest certainty on the path. If several paths lead to the step, the best of their certainties."""
     ways = [weakest(certainty, pending.overall) for pending in pendings]
     return next(sure for sure in _SUREST if sure in ways)

@@ -52,7 +52,7 @@ class _Followed:
     by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
-        """Subtract already followed parts from a part, and mark the rest as followed; None if there is no rest."""
+        """Return the rest of a part without followed parts, and mark it as followed; None if there is no rest."""
         key = part.dataset.key
         if part.kind is PartKind.OFFSETS:
             return self._offsets(part)
@@ -163,7 +163,7 @@ def _shown(context: Context, hop: Hop) -> Hop:
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
 ) -> tuple[list[PendingPart], dict[int, range]]:
-    """New parts among these, under each name of their dataset; and for each number, the numbers of equal parts."""
+    """New parts, one for each name of their dataset; also maps each part's number to the numbers under all names."""
     out: list[PendingPart] = []
     same_part: dict[int, range] = {}
     for part, after, worst in parts:
@@ -183,7 +183,7 @@ def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
 
 
 def expand(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
-    """Find the steps that read these parts, with outputs (backwards: that wrote these parts, with inputs)."""
+    """Find the steps that read these parts, with outputs. Backwards: the steps that wrote these parts, with inputs."""
     queries = context.queries_of(pending.name for pending in pendings)
     taken: list[PartUse] = []
     missing: list[PossibleUse] = []
@@ -212,7 +212,7 @@ def _by_offsets(
     for pending in pendings:
         if spans := spans_of_part(pending.part):
             for query in queries[pending.name]:
-                # Once, if a query has the dataset under several names.
+                # A query may have the dataset under several names: search its offsets once.
                 if (query.key, pending.part, pending.after) not in asked:
                     asked.add((query.key, pending.part, pending.after))
                     key = pending.part.dataset.key
@@ -286,7 +286,7 @@ def _records_incarnation(located: Located) -> bool:
 
 
 def _rewound(located: Located, piece: int) -> str:
-    """Sentence for a query whose offsets went back: other records had the same offsets."""
+    """Sentence on a query whose offsets went back, so that other records had the same offsets."""
     if not located.rewinds:
         return ""
     if piece:
@@ -295,7 +295,7 @@ def _rewound(located: Located, piece: int) -> str:
 
 
 def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
-    """Note on offsets that a query didn't use, because it hasn't reached or has skipped them."""
+    """Note on offsets that a query hasn't reached yet or has skipped."""
     name, done = query.name or query.query_id, "written" if context.backward else "read"
     last = context.last_batch(query)
     ends: dict[int, int] = {}
@@ -357,7 +357,7 @@ def _by_index(
 
 
 def _lists_all(context: Context, query: Query, part: Part) -> bool:
-    """Return whether the index finds every query that used the part: its batches list all their files or versions."""
+    """Return whether the index finds every use of the part: the query's last batch lists all its files or versions."""
     last = context.last_batch(query)
     uses = (last.writes if context.backward else last.reads)(part.dataset.key) if last is not None else []
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
@@ -427,7 +427,7 @@ def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:
 def _not_replaced(
     context: Context, pending: PendingPart, matches: Sequence[tuple[Run, PartMatch]]
 ) -> Iterable[tuple[Run, PartMatch]]:
-    """Filter matches; backwards, for an unknown part, drop runs before the last one that replaced everything."""
+    """Filter matches. Backwards, except for offsets, drop runs before the last one that replaced everything."""
     if not context.backward or pending.part.kind is PartKind.OFFSETS:
         return matches
     out = []

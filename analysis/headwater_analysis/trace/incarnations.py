@@ -1,8 +1,9 @@
-"""Incarnations of a topic: deleted and created again, it has other records at the same offsets.
+"""Incarnations of a topic. A topic that was deleted and created again has other records at the same offsets.
 
-A question with only offsets means records of any incarnation. So if several incarnations are known, the answer names
-the
-incarnation of each hit, and the offsets of the latest incarnation that no known step used.
+A question with only offsets means records of any incarnation. If several incarnations are known, the answer names:
+
+- the incarnation of each hit;
+- the offsets of the latest incarnation that no known step used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Maximum number of a query's rewinds to examine, the latest ones."""
+"""Maximum number of rewinds to examine per query; the latest ones are examined."""
 
 
 class Incarnations:
@@ -98,7 +99,7 @@ def ids(located: Located, hit: OffsetHit) -> set[str]:
 
 
 def _last_used(context: Context, key: str, queries: Iterable[Query]) -> list[tuple[bool, datetime | int, str]]:
-    """Incarnation that the last micro-batch of each query used, in order of time; batches without a time first."""
+    """Incarnation that the last micro-batch of each query used, with a sort key: batches without a time come first."""
     out: list[tuple[bool, datetime | int, str]] = []
     for query in queries:
         last = context.last_batch(query)

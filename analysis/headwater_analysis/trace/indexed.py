@@ -1,4 +1,4 @@
-"""Index look-up of micro-batches and runs: by the marks of files and partitions, by versions."""
+"""Look-up of micro-batches and runs by index: by marks of files and partitions, or by versions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from headwater_graph.words import path_mark
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
 _FEW_MARKS = 16
-"""Maximum number of marks to search for in a micro-batch's texts before it is decoded."""
+"""Maximum number of marks to search in a micro-batch's texts before it is decoded."""
 _AT_ONCE = 16
-"""Segments that one statement reads."""
+"""Number of segments that one statement reads."""
 
 
 def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[list[Batch]]:
-    """Candidates: micro-batches that may have used some of each part. Callers match them with their recorded uses."""
+    """Candidates for each part: micro-batches that may have used some of it. Callers match the recorded uses."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
     found, _ = _users(context, pendings)
@@ -97,5 +97,5 @@ def _has_mark(interval: IntervalFacts, type_: RelType, marks: frozenset[str]) ->
 
 
 def _reports(intervals: Iterable[IntervalFacts]) -> list[Batch]:
-    """Micro-batches with their other reports."""
+    """Micro-batches, each followed by its conflicting reports."""
     return [read_batch(each) for interval in intervals for each in (row(interval), *conflicts(interval))]

@@ -5,7 +5,7 @@
 - Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched separately.
 - Batches whose inputs or outputs aren't recorded are skipped. If no other batch has the offsets, such a batch
   becomes a guess: it may have read them.
-- Missing batch ids become a hole in the same way.
+- Likewise, missing batch ids become a hole.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from headwater_graph.facts.spans import Ranges, Spans, difference, intersection,
 from headwater_schemas.events import Certainty
 
 FEW = 4
-"""Batches to read first, from the one that a search found; mostly one or two are enough."""
+"""Number of batches to read first, from the one that a search found; one or two are mostly enough."""
 STRETCH = 64
-"""Batches to read next if those few aren't enough."""
+"""Number of batches to read next if the first ones aren't enough."""
 WINDOW = 16
-"""Batches that each probe of a second search reads, until one has a record."""
+"""Maximum number of batches that a probe of a second search reads to find one with a record."""
 MOST_SPANS = 16
-"""Ranges of offsets without a batch, per partition, for which guesses and holes are searched."""
+"""Maximum number of offset ranges without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Maximum number of batches that a hop reads one by one; of a longer range it reads these and the last one."""
+"""Maximum number of batches that a hop reads; of a longer range, it reads the first ones and the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Located:
 
 
 def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
-    """Find the micro-batches of every want, with as few round trips as for one."""
+    """Find the micro-batches for all wanted offsets, with as few round trips as for one search."""
     out = [Located(want, left=want.spans) for want in wants]
     if not wants:
         return out
@@ -146,7 +146,7 @@ Job = tuple[Located, tuple[int, int], Spans]
 
 
 def _needs_another_look(located: Located, partition: int) -> bool:
-    """Return whether the first search may have missed a partition, because of others or of unrecorded batches."""
+    """Return whether the first search may have missed a partition, due to other partitions or unrecorded batches."""
     several = len(located.want.spans) > 1
     if located.rewinds:
         return several or located.met_unknown
@@ -163,7 +163,7 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
             starts.append((job, search.found, job[1][1]))
         elif window > 1 or (len(job[2]) == 1 and not search.met_unknown):
             job[0].unreached.update((job[1], partition) for partition in job[2])
-    # Mostly one or two batches read an offset, or the output of one batch: reading STRETCH at once would waste 60.
+    # Mostly, one or two batches read an offset or the output of one batch: reading STRETCH at once would waste 60.
     for limit in (FEW, STRETCH):
         found = found_from(tx, [Stretch(job[0].want.query.key, first, last) for job, first, last in starts], limit)
         ended = [
@@ -174,7 +174,7 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
 
 
 def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: int) -> None:
-    """Search a range of more batches than STRETCH for its end, too."""
+    """Search also for the end of a range that has more batches than STRETCH."""
     if not jobs:
         return
     ends = [_search(job[0], (first, last), job[2], _is_past) for job, first, last in jobs]
@@ -220,7 +220,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
 
 
 def _left(located: Located, partition: int) -> list[tuple[int, int]]:
-    """Ranges of a partition that are left, at most MOST_SPANS, cut at the offset of a batch with an empty range."""
+    """Ranges of a partition that are left, at most MOST_SPANS, split at offsets of batches with an empty range."""
     points: set[int] = set()
     for batch in located.seen.values():
         uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
@@ -235,11 +235,11 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
 
 
 Neighbours = tuple[int, list[Batch], bool]
-"""First batch that reaches an offset; batches before it, the latest first; whether these are all earlier batches."""
+"""First batch that reaches an offset; batches before it, the latest first; whether there are no earlier ones."""
 
 
 def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
-    """Find the batches around the range of each job; searches only if the batches already read don't show them."""
+    """Find the batches around each job's range. Searches only if the batches already read don't show them."""
     out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
@@ -259,7 +259,7 @@ def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
 
 
 def _seen_end(job: Job) -> int | None:
-    """Id of the first batch read that reaches a range; the id after the piece if none does; None if unknown."""
+    """Id of the first batch read that reaches a range; the id after the piece if no batch does; None if unknown."""
     located, piece, spans = job
     [partition] = spans
     if (piece, partition) in located.unreached:
@@ -286,7 +286,7 @@ def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: i
 
 
 def _settled(job: Job, around: Neighbours) -> bool:
-    """Return whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
+    """Return whether these batches prove that no earlier batch than the found one reaches the range."""
     _, batches, all_of_them = around
     for batch in batches:
         if batch.first < job[1][0]:
@@ -330,7 +330,7 @@ def holes_among(
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.
         last: last batch id, included.
-        retired: batch ids whose micro-batches aren't kept one by one; these are no holes.
+        retired: batch ids whose micro-batches the graph no longer stores individually; these are no holes.
     """
     known = sorted([*((batch.first, batch.last) for batch in batches), *((start, end - 1) for start, end in retired)])
     bounds = [(first - 1, first - 1), *known, (last + 1, last + 1)]
@@ -359,8 +359,8 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
-        # Two sources may read one topic at different speeds: one source suffices to reach an offset; to be past it,
-        # both must be.
+        # Two sources may read one topic at different speeds. One source suffices to reach an offset; both must be past
+        # it to be past the offset.
         return all(reached_each) if test is _is_past else any(reached_each)
 
     near = None
@@ -424,7 +424,7 @@ def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
 
 
 def _collect_until_past(job: Job, found: Sequence[StoredMicroBatch]) -> bool:
-    """Collect as `_collect`. The batch that is past all wanted offsets is decoded only if some of these are left."""
+    """Collect hits like `_collect`. The batch past all wanted offsets is decoded only if some of these are left."""
     before, past = _up_to_past(job, found)
     if _collect(job, batches_of(before)):
         return True

@@ -1,4 +1,4 @@
-"""Match of a dataset's use with a given part, and its certainty."""
+"""Overlap of a dataset's use with a given part, and its certainty."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def spans_of_part(part: Part) -> Spans:
 
 
 def narrowed(part: Part, spans: Spans) -> Part:
-    """Reduce a part of a topic to these offsets; any other part stays unchanged."""
+    """Reduce a part of a topic to these offsets; return any other part unchanged."""
     return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
 
 
@@ -87,7 +87,7 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 def _is_apart(part: Part, use: StoredUse) -> bool:
     """Check whether the partitions of use and part exclude common data.
 
-    A version that is read includes data of earlier ones, in partitions that its own commit didn't touch.
+    A read version includes data of earlier versions, in partitions that its own commit didn't touch.
     """
     return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
 

@@ -22,10 +22,10 @@ MOST_FILES = 1_000
 
 
 class Datasets:
-    """Cache of datasets by key, with their identity (`identity`).
+    """Cache of datasets by key, with their identity (module `identity`).
 
-    A use of a dataset is stored under the name that the job had for it. So runs and queries that used a part are
-    searched for under each name (`names_of`), and the part is shown under one (`shown`), as micro-batches are.
+    The graph stores a use under the name that the job had for the dataset. So users of a part are searched under each
+    name (`names_of`). Answers show the part under one name (`shown`), as they do micro-batches.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -46,7 +46,10 @@ class Datasets:
         return missing
 
     def learn(self, found: Iterable[tuple[Mapping[str, Any], bool, bool]]) -> None:
-        """Cache looked-up datasets: properties, and whether anything reads and writes it, of each."""
+        """Cache looked-up datasets.
+
+        Each has its properties, whether anything reads it, and whether anything writes it.
+        """
         for properties, read, written in found:
             self._known[properties["key"]] = dataset_asset(properties)
             self._used[properties["key"]] = read, written
@@ -61,7 +64,7 @@ class Datasets:
         return self._used[key][backward]
 
     def shown(self, part: Part) -> Part:
-        """Translate a part to the dataset that is shown for its own."""
+        """Return the part, with the dataset that answers show."""
         key = self._identities.shown(part.dataset.key)
         return part if key == part.dataset.key else replace(part, dataset=self[key])
 
@@ -70,13 +73,14 @@ class Datasets:
         return self._identities.members(key)
 
     def shown_key(self, key: str) -> str:
-        """Key of the shown dataset for this dataset's key."""
+        """Key of the dataset that answers show for this key."""
         return self._identities.shown(key)
 
     def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
-        """Part for each name of its dataset, by key; for a temporary name, the part in that time.
+        """Pairs of a key and a part, for each name of the part's dataset.
 
-        The part is of the dataset that is shown for the name.
+        For a temporary name, the part is limited to the time of this name. The dataset of each part is the one that
+        answers show.
         """
         out = []
         for key, since, until in self._identities.spans(part.dataset.key):
@@ -175,7 +179,7 @@ def _one(kind: PartKind, group: list[Part]) -> Part:
 
 
 def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
-    """Partitions that contain all of some files, where not all files are listed."""
+    """Partitions that together contain all files of these parts; empty if unknown."""
     found = [partitions_of(part) for part in group]
     return () if any(not all(each) or not each for each in found) else tuple(sorted(frozenset[str]().union(*found)))
 
@@ -183,7 +187,7 @@ def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
 def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
     """Upper bound of the parts from one micro-batch of a query to another, without reading those in between.
 
-    Offsets only grow within a piece of a query: from the start of the first to the end of the last is an upper bound.
+    Offsets only grow within a piece of a query, so they lie between the start of `first` and the end of `last`.
     """
     out: list[Part] = []
     ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}

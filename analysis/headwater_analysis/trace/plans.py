@@ -14,18 +14,18 @@ from headwater_graph.keys import plan_key
 
 _INCOMPLETE: Final = "operators that its plan doesn't show"
 WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
-"""Key of a plan, and keys of datasets that it wrote."""
+"""Key of a plan, and keys of the datasets that it wrote."""
 
 
 class PlanSteps(NamedTuple):
-    """Completeness of a known plan, and the kinds of its steps, as far as `prefetch` asks for them."""
+    """Completeness of a known plan, and those kinds of its steps that `prefetch` looks up."""
 
     complete: bool | None
     kinds: Sequence[str]
 
 
 def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]:
-    """Steps of those plans that are known."""
+    """Steps of the known plans among these."""
     asked = list(plans)
     if unknown := unknown_plans(tx, asked):
         learn_plans(tx, unknown, prefetch(tx, plans=unknown).plans)
@@ -43,7 +43,7 @@ def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[Writi
 
 
 def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) -> tuple[frozenset[str], str]:
-    """Datasets written by plans that may have dropped a record that was read, and a sentence on it; else empty.
+    """Datasets whose plan may have dropped a record that was read, and a sentence on it; both empty if there are none.
 
     An unknown plan is assumed to drop nothing.
     """
@@ -58,7 +58,7 @@ def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) 
 
 
 def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[WritingPlan]:
-    """Plans that are still to be looked up."""
+    """Plans that haven't been looked up yet."""
     known = _known(tx)
     return list(dict.fromkeys(plan for plan in plans if plan not in known))
 
@@ -66,7 +66,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Cache looked-up plans: for each known plan its number among the wanted ones, and its steps."""
+    """Cache looked-up plans. Each found plan has its number among the asked ones, its completeness and its steps."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

@@ -1,7 +1,10 @@
 """Batched look-up for the next hops: a statement takes a millisecond or two, whatever its size.
 
-Results go to caches: datasets, queries and plans to the caller's, whole segments to `micro_batches.load`'s, and offsets
-within segments to the guides of searches.
+Results go to caches:
+
+- datasets, queries and plans: caches of the caller;
+- whole segments: cache of `micro_batches.load`;
+- offsets within segments: guides of searches.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ from headwater_graph.segments import segment
 KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY"})
 """Steps of plans that keep state."""
 DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
-"""Steps of plans that may leave a record out, and their names in sentences."""
+"""Steps of plans that may drop a record, and their names in sentences."""
 _MOST_LOOKED_AT: Final = 32
-"""Maximum number of a query's segments to read whole; if it has more, they are searched instead."""
+"""Maximum number of a query's segments to read whole. If there are more, they are searched instead."""
 _MOST_SEGMENTS: Final = 64
 _MOST_OFFSETS: Final = 16
 
@@ -32,9 +35,9 @@ class Prefetched(NamedTuple):
     """Result of a batched look-up.
 
     Attributes:
-        datasets: properties, and whether anything reads and writes it, of each dataset.
-        plans: for each known plan its number, whether it is complete, and which of the requested kinds of steps it has.
-        users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
+        datasets: of each dataset its properties, whether anything reads it, and whether anything writes it.
+        plans: of each known plan its number, whether it is complete, and its steps among the requested kinds.
+        users: of each dataset its key, whether batch runs read it (backwards: write it), and the queries that do.
     """
 
     datasets: Sequence[tuple[Mapping[str, Any], bool, bool]]
@@ -86,7 +89,7 @@ def prefetch(
 
 
 def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:
-    """One partition for each dataset is enough: mostly the same micro-batches use all partitions."""
+    """Wanted offsets in one partition of each dataset: mostly the same micro-batches use all partitions."""
     offsets: dict[tuple[str, int], set[int]] = defaultdict(set)
     for dataset, spans in wants:
         if spans:

@@ -1,4 +1,4 @@
-"""Micro-batches that aren't kept one by one: total use of a day's micro-batches, if a summary is kept."""
+"""Micro-batches that the graph no longer stores individually, and their summaries: a day's total use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RANGES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """Micro-batches in a range of batch ids that aren't kept one by one.
+    """Micro-batches in a range of batch ids that the graph no longer stores individually.
 
     Attributes:
         summarized: batch ids with a summary.
@@ -38,7 +38,7 @@ class Retired:
 
     @property
     def batches(self) -> Ranges:
-        """Batch ids of the range whose micro-batches aren't kept one by one."""
+        """Batch ids of these micro-batches."""
         return ranges_of([*self.summarized, *self.dropped])
 
 
@@ -46,7 +46,7 @@ NONE: Final = Retired([], [], (), "")
 
 
 def retired_among(context: Context, query: Query, first: int, last: int) -> Retired:
-    """Find micro-batches that aren't kept one by one between two batch ids, both included."""
+    """Find the micro-batches from `first` to `last`, both included, that the graph no longer stores individually."""
     if not query.summarized:
         return NONE
     gone = retired(context.tx, [query.key]).get(query.key, [])
@@ -69,7 +69,7 @@ def retired_among(context: Context, query: Query, first: int, last: int) -> Reti
 def parts_of(
     context: Context, summary: Mapping[str, Any], uses: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> list[Part]:
-    """Outputs (backwards: inputs) of a summary's micro-batches together.
+    """Merged outputs (backwards: inputs) of a summary's micro-batches.
 
     Args:
         summary: properties of the summary.

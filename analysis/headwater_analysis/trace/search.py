@@ -1,9 +1,8 @@
 """32-ary search by batch id: finds the first interval of a query that meets a condition.
 
 The condition must be monotone: false before some interval, and true for it and all later ones. Each round reads 31
-    intervals by the index
-on (query, batch id), for all searches at once. Among a million intervals this takes four rounds, even if ids are
-missing.
+intervals by the index on (query, batch id), for all searches at once. Among a million intervals this takes four rounds,
+even if ids are missing.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ class Search:
     Attributes:
         query: key of the query.
         first, last: batch ids to search, both included.
-        reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
+        reached: condition on an interval's row; returns None if the row lacks the value, which counts as false.
         dataset: key of the dataset whose positions the rows have.
-        by: property that the rows have, when the search is by time or watermark.
-        near: a partition and an offset: the search probably ends near the interval with this offset; None: unknown.
+        by: property in the rows, for a search by time or watermark.
+        near: partition and offset near which the search probably ends; None: unknown.
         found: first batch of the first interval that meets the condition; None if none does.
-        met_unknown: whether some row didn't have the value.
+        met_unknown: whether some row lacked the value.
     """
 
     query: str
@@ -77,7 +76,7 @@ class Search:
         return (low + width * step // fan_out for step in range(1, fan_out))
 
     def narrow(self, low: int, high: int) -> None:
-        """Exclude batch ids that can't be the first: those before `low` and after `high`."""
+        """Exclude batch ids before `low` and after `high`: they can't be the first."""
         self._low, self._high = max(self._low, low - 1), min(self._high, high + 1)
 
     @property
@@ -103,7 +102,7 @@ class Search:
                 self._high = min(self._high, at)
                 return
             if holds:
-                # No interval begins between `at` and this one, so only those before `at` are left to search.
+                # No interval begins between `at` and this one, so only intervals before `at` are left to search.
                 self.found, self._high = batch, at
                 return
             self._low = max(self._low, batch)
@@ -125,7 +124,7 @@ class Search:
 
 
 Read = Callable[[Search, StoredMicroBatch], Row]
-"""Returns the row of a micro-batch that a search needs."""
+"""Function that returns the row of a micro-batch for a search."""
 
 
 def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
@@ -159,7 +158,7 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
 _IN_MEMORY = 2
 """Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
 _NEAR = 2
-"""Maximum number of segments to read whole, and then search."""
+"""Maximum number of segments to read whole and search in memory."""
 
 
 def _is_near(search: Search) -> bool:
@@ -185,11 +184,11 @@ class Guide:
     begins: Sequence[int | None]
 
     def has(self, near: tuple[int, int] | None) -> bool:
-        """Return whether an offset is within."""
+        """Return whether the segment has this partition and offset."""
         return near is not None and near[0] == self.partition and self.first <= near[1] < self.end
 
     def block(self, offset: int) -> int:
-        """Number of the block that may have an offset."""
+        """Number of the block that may have the offset."""
         return max((n for n, begin in enumerate(self.begins) if begin is not None and 0 <= begin <= offset), default=0)
 
 
@@ -239,7 +238,7 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
 
 
 def _of_offsets(row: Record) -> Iterable[Row]:
-    # Offsets of a micro-batch's other reports are among those of the segment, and aren't searched.
+    # The segment's offsets include those of conflicting reports, which aren't searched.
     if row["contested"]:
         return ()
     return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)
@@ -287,7 +286,7 @@ def _narrow(
 
 
 def _evenly(low: int, high: int) -> list[int]:
-    """Numbers between two, both left out."""
+    """Evenly spaced numbers between two bounds, both excluded."""
     count = min(FAN_OUT, high - low)
     return sorted({low + (high - low) * step // count for step in range(1, count)})
 
@@ -315,7 +314,10 @@ def _halve(
 
 
 def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
-    """Run searches by time or watermark; repeat, with a wider window, those that read an interval without the value."""
+    """Run searches by time or watermark.
+
+    Searches that read an interval without the value run again, with a wider window.
+    """
     _run_by_time(tx, searches, 1)
     if misled := [search for search in searches if search.met_unknown]:
         for search in misled:

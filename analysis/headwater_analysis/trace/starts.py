@@ -1,4 +1,4 @@
-"""Trace question: offsets, files or versions; or a time, for records of a topic that arrived or were used then."""
+"""Trace question: offsets, files, versions, or the times at which records of a topic arrived or were used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from headwater_schemas.ranges import MOST_OFFSET, RangeError, parse_range
 LIMIT = 200
 _SECOND = timedelta(seconds=1)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-# A dataset of another or unknown type may have offsets.
+# Types of datasets without offsets. Other and unknown types may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats with version ids of their own; a manifest's version is its digest.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
@@ -48,7 +48,7 @@ class Offsets:
     Attributes:
         topic: name, as `resolve_dataset` accepts it.
         partition: number of the partition; None: every partition that a known run or micro-batch used.
-        start, end: offsets.
+        start, end: first offset, and the offset after the last.
         topic_id: Kafka's id of the topic's incarnation; None: any.
     """
 
@@ -61,15 +61,15 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Records of a topic that arrived in Kafka from one time to another, by their timestamps.
+    """Records of a topic by time: when they arrived in Kafka, or when they were read.
 
     Attributes:
         topic: name, as `resolve_dataset` accepts it.
         partition: number of the partition; None: all of them.
         start: a time.
         end: a later time, exclusive; if equal to `start`, one second from that time.
-        read: whether the times are when micro-batches and batch runs read the records (backwards: wrote them); if both
-            times are equal, records that were being read at that time.
+        read: False: times are timestamps in Kafka. True: times are when micro-batches and batch runs read the records
+            (backwards: wrote them); if both times are equal, the records that were being read at that time.
     """
 
     topic: str
@@ -88,7 +88,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class VersionOf:
-    """A version of a table, by snapshot id or version number; `format` unless it is delta, iceberg or hudi."""
+    """Version of a table: snapshot id or version number. `format` None: delta, iceberg, hudi or a manifest of files."""
 
     dataset: str
     version: str
@@ -96,7 +96,7 @@ class VersionOf:
 
 
 def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets:
-    """Parse a range of a topic's records: `0:120..130`; of every partition `all:120..130`; of the whole topic `all`.
+    """Parse a topic's range: `0:120..130` (partition 0), `all:120..130` (every partition) or `all` (everything).
 
     Raises:
         RangeError: the text has another form.
@@ -110,7 +110,7 @@ def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets
 
 
 _MOST_PATH = 8_192
-"""Longest path that is looked for, in characters: its folders are, too, each with what leads to it."""
+"""Maximum length of a requested path, in characters: all folders that contain it are looked up, too."""
 Start = Offsets | Times | Path | VersionOf
 Starts = Start | Sequence[Offsets | Times]
 """Start of a trace: one part, or several parts of topics."""
@@ -133,17 +133,17 @@ def trace(
         start: the part.
         direction: FORWARD or BACKWARD.
         depth: maximum number of hops from the part; None: all.
-        horizon: longest time behind the watermark for which a query's state keeps a record, if the graph doesn't have
-            it: the watermark's delay plus the length of a window. None: as long as there are batches.
-        archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.
+        horizon: longest time behind the watermark for which a query's state keeps a record: the watermark's delay plus
+            the length of a window. None: as the query's starts reported it; if they didn't, no limit.
+        archive: archive of micro-batches that the graph no longer stores individually; None: use their summaries.
         arrivals: looks up in Kafka when records arrived, for `Times`; None: no access to Kafka.
 
     Raises:
         NotFoundError: no such dataset, file or version.
         AmbiguousError: several datasets have this name.
         QuestionError: a range that ends before it begins, a negative offset, a depth or limit below 1.
-        ArrivalsUnknownError: Kafka can't be asked when records arrived.
-        AnalysisError: as in the tree of `errors`.
+        ArrivalsUnknownError: arrival times can't be read from Kafka.
+        AnalysisError: see the tree in `errors`.
     """
     check(start, depth, limit)
 
@@ -184,7 +184,7 @@ def check(start: Starts, depth: int | None, limit: int) -> None:
     """Check a question.
 
     Raises:
-        QuestionError: a field is invalid; names it.
+        QuestionError: a field is invalid; the error names it.
     """
     if isinstance(start, Sequence):
         if not start:
@@ -208,7 +208,7 @@ def check(start: Starts, depth: int | None, limit: int) -> None:
 
 
 def parts_of_start(context: Context, start: Starts) -> list[Part]:
-    """Parts that are traced."""
+    """Parts at which the trace starts."""
     if isinstance(start, Sequence):
         return list(join(part for each in start for part in parts_of_start(context, each)))
     if isinstance(start, Path):
@@ -279,8 +279,8 @@ def _path_parts(context: Context, path: str) -> list[Part]:
         context.notes[
             f"{path} is listed among the files that were written: trace it backwards (--back) for its run."
         ] = None
-    # As a path without globs, as writers take it, else as one with globs, as readers do. A file of a table by the
-    # folder of the table.
+    # Dataset of the path: without globs, as writers name it; else with globs, as readers do; else a folder that
+    # contains the path, for a file of a table.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
     known = next((key for key in keys if prefetch(context.tx, datasets=[key]).datasets), None)
@@ -350,7 +350,7 @@ def _folders(path: str) -> list[str]:
 
 
 def _arrived_parts(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
-    """Part of a topic that arrived in a time.
+    """Parts of a topic that arrived in a time range.
 
     Raises:
         ArrivalsUnknownError: Kafka can't be asked.
@@ -364,8 +364,8 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
     for each in found.ranges:
         if partition is not None and each.partition != partition:
             continue
-        # Kafka has no timestamps of deleted records: if its first record is not before `start`, deleted ones may be in
-        # the range, too.
+        # Kafka has no timestamps of deleted records. If its first record is not before `start`, deleted records may be
+        # in the range, too.
         gone = 0 < each.begins >= each.start
         lost += [each] if gone else []
         spans = offsets(union([(each.partition, 0 if gone else each.start, max(each.end, each.begins if gone else 0))]))
@@ -390,7 +390,7 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
 
 
 def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[str]]:
-    """All names of a topic, and the ids that brokers have reported of its cluster."""
+    """All names of a topic, and the ids that brokers have reported for its cluster."""
     names: dict[DatasetRef, None] = {DatasetRef(topic.namespace, topic.name): None}
     ids: set[str] = set()
     for stored, _, _ in prefetch(context.tx, datasets=context.datasets.keys_of(topic.key)).datasets:

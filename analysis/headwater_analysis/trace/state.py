@@ -2,13 +2,13 @@
 
 A query without state outputs in each batch what it read in this batch. A query with state (an aggregation, a join of
 two streams, the removal of duplicates) may output a record's effect in any later batch, until its watermark has passed
-the record's time by the state's horizon, or until its state was seen empty. The horizon is the watermark's delay plus
-the length of the windows. Two facts bound that:
+the record's time by the state's horizon, or until its state was empty. The horizon is the watermark's delay plus the
+length of the windows. Two facts bound these batches:
 
-- a record of batch n is no later than `watermark_after(n)` + delay; so its changes have left the state once a batch
-  ran with `watermark_before` >= `watermark_after(n)` + horizon;
-- the output of batch m has a window that ends after the watermark of batch m - 1; so a batch k contributed to it only
-  if `watermark_after(k)` > that - horizon.
+- A record of batch n is no later than `watermark_after(n)` + delay. So its changes have left the state once a batch ran
+  with `watermark_before` >= `watermark_after(n)` + horizon.
+- The output of batch m has a window that ends after the watermark of batch m - 1. So batch k contributed to it only if
+  `watermark_after(k)` > this watermark - horizon.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
-    """Return the longest horizon of a query's state that its starts reported; None unless each start reported one."""
+    """Return the longest state horizon that the query's starts reported; None unless every start reported one."""
     found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
     known = [horizon for horizon in found if horizon is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -49,10 +49,10 @@ def _horizon(text: str | None) -> timedelta | None:
 
 
 LOOK_FOR_EMPTY = 256
-"""Number of batches on either side that are searched for one after which the state was empty."""
+"""Number of earlier or later batches to search for one that left the state empty."""
 LOOK_FOR_STATE = 64
-"""Number of a query's first batches that are searched for one that reports its state."""
-# Spark cuts event times to milliseconds before it takes the greatest.
+"""Number of a query's first batches to search for one that reports its state."""
+# Spark cuts event times to milliseconds before it takes the maximum.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
 
@@ -64,8 +64,8 @@ class State:
     Attributes:
         keeps: whether the query keeps state; None if unknown.
         spreads: whether an answer has to assume that records spread through state.
-        certainty: certainty of this.
-        why: reason, as a sentence.
+        certainty: certainty of `keeps` and `spreads`.
+        why: reason, a sentence.
         horizon: longest time behind the watermark that a record may stay in the state, where known.
     """
 
@@ -81,7 +81,7 @@ NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_N
 
 @dataclass(frozen=True, slots=True)
 class StateSpread:
-    """Batches that a record may affect; `bounded` is False if they end only because later batches aren't known."""
+    """Batches that a record may affect; `bounded` is False if only the known batches limit them."""
 
     first: int
     last: int
@@ -90,15 +90,15 @@ class StateSpread:
 
 
 def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None = None) -> State:
-    """Judge a query's state by these batches.
+    """Determine a query's state from these batches.
 
     Args:
-        batches: at least one.
-        horizon: horizon given in the question; None: the horizon that the query's starts reported.
+        batches: batches of the query, at least one.
+        horizon: horizon given in the question; None: as the query's starts reported it.
     """
     known = _rows(batches)
     if not known and not all(_is_ours(batch) for batch in batches):
-        # Those that are known by the checkpoint alone don't show it, but others of the query do.
+        # Batches known only from the checkpoint don't report state. Other batches of the query may.
         known = _rows(stretches(tx, [(query.key, query.first_batch, query.last_batch)], LOOK_FOR_STATE)[0])
     if known:
         return State(
@@ -114,7 +114,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
 
 
 def _rows(batches: Iterable[Batch]) -> list[int]:
-    """Numbers of rows in the state after each of the batches that report them."""
+    """Number of state rows after each batch that reports it."""
     rows = (batch.properties.get("state_rows") for batch in batches)
     return [row for row in rows if row is not None]
 
@@ -123,23 +123,22 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     """Find the last batch in which the state may hold the input of `last`.
 
     Args:
-        piece: pieces of the query.
-        last: last batch that read something.
+        piece: ranges of batch ids within which the query's offsets only grow.
+        last: last batch that read the part.
         state: state of the query.
     """
     end = piece[-1][1]
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
     empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
     if empty is not None:
-        why = f"After batch {empty} the state was empty."
-        return StateSpread(last.first, empty, bounded=True, why=why)
+        return StateSpread(last.first, empty, bounded=True, why=f"After batch {empty} the state was empty.")
     after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
     if state.horizon is None or after is None:
         missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
         why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
         return StateSpread(last.first, end, bounded=False, why=why)
     passed = after + state.horizon + _ROUNDED
-    bound, reached = last.last, True
+    bound, reached = last.last, False
     searches = [
         Search(last.query, max(first, last.last + 1), upto, _at_least(passed), by="watermark_before")
         for first, upto in piece
@@ -149,7 +148,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     for search in searches:
         if search.found is None:
             bound, reached = max(bound, search.last), False
-        elif search.found > search.first or search is searches[0]:
+        elif search.found > search.first or not reached:
             bound, reached = max(bound, search.found), True
     if reached:
         why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
@@ -159,7 +158,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
 
 
 def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> StateSpread:
-    """Find the first batch from which the state may have held the output of `first`."""
+    """Find the first batch whose input may be in the output of `first`, through the state."""
     begin = query.first_batch
     [earlier] = stretches(
         tx, [(first.query, max(begin, first.first - LOOK_FOR_EMPTY), first.first - 1)], LOOK_FOR_EMPTY
@@ -199,7 +198,7 @@ def _is_ours(batch: Batch) -> bool:
 
 
 def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
-    """Plans of several queries' batches that `state_of` will need."""
+    """Plans that `state_of` will need for the batches of several queries."""
     return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
 
 
@@ -221,7 +220,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
     plans = plan_steps(tx, _asked(query, batches))
     kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
-        # A stream's join with a static table keeps no state: each batch looks it up again.
+        # A stream's join with a static table keeps no state: each batch looks the table up again.
         kinds.discard("JOIN_DEPENDENCY")
     if kinds:
         words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))

@@ -61,7 +61,7 @@ def _again(
     found: Sequence[Sequence[PartUse]],
     certain: Sequence[Mapping[tuple[str, str | None], Spans]],
 ) -> list[str]:
-    """Sentences for other groups of the query's micro-batches that certainly used some of the same offsets."""
+    """Sentences on other groups of the query's micro-batches that certainly used some of the same offsets."""
     group, verb, out = found[n], "wrote" if context.backward else "read", []
     for other, theirs in zip(found, certain, strict=True):
         if other is group or other[0].query != group[0].query:
@@ -78,7 +78,7 @@ def _again(
 
 
 def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
-    """Build the hop of micro-batches that are missing in the graph."""
+    """Build the hop of micro-batches that the graph lacks."""
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
     spread: StateSpread | None = None
@@ -86,7 +86,7 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     others = missing_parts(context, hole)
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
-        # The state right before the next known batch is also used for the missing ones.
+        # The bound of the next known batch also holds for the missing ones before it.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
@@ -145,8 +145,8 @@ def _not_known(context: Context, missing: PossibleUse) -> str:
 def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
     """Possible outputs (backwards: inputs) of missing batches, by the known batches around them.
 
-    Offsets of a topic are bounded, as they are used in order. Datasets without offsets give an unknown part within the
-    time.
+    Offsets of a topic are bounded, since batches use them in order. A dataset without offsets gives an unknown part
+    with bounds of time.
     """
     sides: list[dict[str, StoredUse]] = []
     for batch in (hole.before, hole.after):
@@ -169,7 +169,7 @@ def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """Offsets between two uses of a topic; all offsets of a use that is only a bound. None if unknown."""
+    """Offsets between two uses of a topic, and all offsets of a use that is only an upper bound. None if unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
@@ -260,7 +260,7 @@ def _given(
         first: first batch id.
         last: last batch id.
         spread: whether all batches from `first` to `last` may have contributed, through the state.
-        gone: micro-batches among them that aren't kept one by one.
+        gone: micro-batches among them that the graph no longer stores individually.
     """
     if not spread:
         return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
@@ -275,10 +275,10 @@ def given_by_all(
 
     Args:
         query: key of the query.
-        used: keys of the datasets of which some batches used parts.
+        used: keys of the datasets whose parts some batches used.
         first: first batch id.
         last: last batch id.
-        gone: micro-batches among them that aren't kept one by one.
+        gone: micro-batches among them that the graph no longer stores individually.
     """
     [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
     if len(batches) < MOST_BATCHES or batches[-1].last >= last:
@@ -290,7 +290,7 @@ def given_by_all(
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Inputs (when tracing backwards) of the query's starts besides its streams, such as static tables of a join."""
+    """Backwards: inputs of the query's starts other than its streams, such as static tables of a join. Else none."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

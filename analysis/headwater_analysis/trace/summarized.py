@@ -1,4 +1,4 @@
-"""Micro-batches that are no longer kept one by one: days that used a part, from their summaries or an archive.
+"""Days that used a part, for micro-batches that the graph no longer stores individually: by summary or archive.
 
 A summary has exact offsets only for a whole day: a record went into some part of that day's outputs.
 """
@@ -33,8 +33,8 @@ class Summarized:
 
     Attributes:
         query: query of the micro-batches.
-        summary: properties of the node.
-        run: properties of its run, beside the id.
+        summary: properties of the summary's node.
+        run: properties of the summary's run, except its id.
         uses: type, key of the dataset, and properties of each use.
         part: overlap with the wanted part.
         pending: the wanted part.
@@ -49,9 +49,9 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -> list[Summarized]:
-    """Find the summaries with wanted offsets, and remove these from the offsets left to find.
+    """Find the summaries with wanted offsets, and remove their offsets from those left to find.
 
-    Offsets of kept micro-batches are searched, too: the query may have gone back and used them twice.
+    Offsets that stored micro-batches used are searched, too: the query may have gone back and used them twice.
     """
     type_ = "PRODUCED" if context.backward else "CONSUMED"
     open_ = [(pending, located) for pending, located in asked if located.want.query.summarized]
@@ -98,7 +98,7 @@ def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -
 
 
 def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[PartUse], list[Summarized]]:
-    """Read the micro-batches that the archive has; also return the summaries that it lacks."""
+    """Read the summarized micro-batches from the archive; also return the summaries that the archive lacks."""
     archive = context.archive
     if archive is None:
         return [], list(found)
@@ -123,7 +123,7 @@ def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[l
 
 
 def summary_draft(context: Context, found: Summarized) -> HopDraft:
-    """Build the hop of a day's micro-batches."""
+    """Build the hop of a summary's micro-batches."""
     query, summary = found.query, found.summary
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
     others, state, spread = _others(context, found)
@@ -175,10 +175,10 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
     if not state.spreads:
         return join(own), state, (first, last)
     if context.backward:
-        # Without the micro-batches of that time no watermark bounds the state.
+        # The summary has no watermark that could bound the state.
         spread = (query.first_batch, last)
     elif after:
-        # The state right before the next known batch is also used for the summarized ones.
+        # The bound of the next known batch also holds for the summarized ones before it.
         spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
     else:
         spread = (first, query.last_batch)

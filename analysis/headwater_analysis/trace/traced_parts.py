@@ -15,7 +15,7 @@ from headwater_schemas.events import Certainty
 
 
 class TraceDirection(StrEnum):
-    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that made it."""
+    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that wrote the part."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
@@ -38,7 +38,8 @@ class StepKind(StrEnum):
     - MICRO_BATCHES: micro-batches of one run of a query, or of an unknown run.
     - RUN: a batch run.
     - CONFLICT: the first execution of a micro-batch that ran again later with other offsets.
-    - SUMMARY: micro-batches of one day and run that are no longer kept one by one; some of them used the part.
+    - SUMMARY: micro-batches of one day and run that the graph no longer stores individually; some of them used the
+      part.
     - MISSING: micro-batches between known ones that are not in the graph; one of them may have used the part.
     """
 
@@ -80,7 +81,7 @@ class Part:
     Attributes:
         dataset: the dataset.
         kind: see above.
-        certainty: EXACT, INFERRED, UPPER_BOUND (the truth is within it) or UNKNOWN.
+        certainty: EXACT, INFERRED, UPPER_BOUND (the actual part lies within this one) or UNKNOWN.
         topic_id: Kafka's id of the topic's incarnation, where known.
         offsets: offset ranges by partition, ascending.
         files: paths; at most a hundred of each micro-batch or run are known.
@@ -91,11 +92,11 @@ class Part:
         partitions: partitions of a table or of files, as `key=value` paths; empty if unknown.
         text: the position as text.
         rows: number of rows, where known.
-        since: the earliest time at which it can have been written.
-        until: the latest time at which it can have been written.
-        possible: whether the derivation from the step's inputs (backwards: of its outputs) is only possible. Either
-            the producer doesn't record which inputs went into which output, or the job filters or joins rows, and those
-            that passed aren't recorded. The certainty is UPPER_BOUND at most.
+        since: earliest time at which the part can have been written.
+        until: latest time at which the part can have been written.
+        possible: whether the derivation from the step's inputs (backwards: of its outputs) is only possible. Either the
+            producer doesn't record which inputs went into which output, or the job filters or joins rows and doesn't
+            record which rows passed. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset
@@ -118,13 +119,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBrief:
-    """A run, in short.
+    """Summary of a run.
 
     Attributes:
         run_id: id of the run; for a streaming query, the id of a start.
         code_version, config_version: versions of its code and configuration.
         state: COMPLETE, FAIL …; None for a streaming run.
-        first_batch, last_batch: the first and the last of the step's micro-batches that were observed in it.
+        first_batch, last_batch: first and last of the step's micro-batches that this run executed.
     """
 
     run_id: str
@@ -176,7 +177,7 @@ class Hop:
     Attributes:
         number: number of the hop, from 1, in the order found.
         depth: number of hops from the start.
-        after: numbers of the hops that led to it; empty if it follows directly from the start.
+        after: numbers of the hops that led to this one; empty if it follows directly from the start.
         step: the micro-batches or the run.
         inputs: forwards, the traced parts that the step read; backwards, all parts that it read.
         outputs: forwards, all parts that the step wrote; backwards, the traced parts that it wrote.
@@ -202,10 +203,10 @@ class Trace:
 
     Attributes:
         direction: FORWARD or BACKWARD.
-        start: part of the question.
+        start: parts of a dataset that the question is about.
         hops: the steps, breadth-first.
         ends: parts that no known step used further.
-        notes: further facts about the start, such as that nothing has read it yet.
+        notes: further facts about the start, for example that nothing has read it yet.
         total: number of hops in `hops`.
         max_hops: depth of the farthest hop.
         truncated: whether the depth or the limit left out further hops.

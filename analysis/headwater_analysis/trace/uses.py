@@ -22,7 +22,7 @@ VERSIONS = -1
 
 @dataclass(frozen=True, slots=True)
 class StoredUse:
-    """A dataset as a run or micro-batch read or wrote it.
+    """Use of a dataset by a run or micro-batch.
 
     Attributes:
         produced: whether it was written.
@@ -89,7 +89,7 @@ class StoredUse:
 
 
 # Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` isn't among
-# them, as a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
+# them, because a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
 _REPLACING = {
     "create or replace table as select",
     "create table as select",
@@ -115,7 +115,7 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredU
         bounds = version_range(properties)
         spans = union([(VERSIONS, *bounds)]) if bounds is not None else {}
     elif kind is PartKind.SNAPSHOT:
-        # A Delta version is a number, which a stream's range of versions contains.
+        # A Delta version is a number, so it can lie in a stream's range of versions.
         spans = version_spans(properties.get("snapshot_id"), properties["snapshot_id"], inclusive=True)
     return StoredUse(
         produced=type_ == "PRODUCED",
@@ -180,7 +180,7 @@ def kafka_spans(properties: Mapping[str, Any]) -> Spans:
 
 
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
-    """A `table_range` as half-open range of versions; None if versions don't grow, as Iceberg's random ids.
+    """Convert a `table_range` to a half-open range of versions; None unless versions grow (Iceberg's ids are random).
 
     A bound `5:2` lies within version 5, behind its first two files, so this version is in the range.
     """
@@ -195,12 +195,12 @@ def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def bare_version(bound: str) -> str:
-    """Version of a `table_range`'s bound, which may be within it."""
+    """Version of a bound of a `table_range`; the bound may lie within this version (`5:2`)."""
     return bound.partition(":")[0]
 
 
 def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> Spans:
-    """Versions after `first` up to and including `last`, if versions are growing numbers, as Delta's."""
+    """Spans of the versions after `first` (`inclusive`: from it) to `last`; empty unless versions are numbers."""
     try:
         start = 0 if first is None else int(first) + (0 if inclusive else 1)
         return union([(VERSIONS, start, int(last) + 1)])

@@ -5,6 +5,6 @@ blocks of micro-batches and in batch writes, within seconds. So other load on th
 
 benchmark  contestants in turn, and the report
 driver     the Spark process: a streaming query and batch writes, as requested over a socket
-sent       counts events and bytes that were sent, on a topic or in OpenLineage's file
+sent       numbers of sent events and bytes, on a topic or in OpenLineage's file
 figures    the report's measurements and goals, and the report as tables
 """

@@ -1,4 +1,4 @@
-"""Contestants in turn: each does a block of micro-batches, later a few batch writes; the report."""
+"""Contestants in turn, each with a block of micro-batches and later a few batch writes; the report."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class CaptureOptions:
     """Options of the capture benchmark.
 
     Attributes:
-        rounds: rounds that count, of micro-batches and of writes.
+        rounds: number of counted rounds, of micro-batches and of writes.
         micro_batches: micro-batches of each contestant in each round.
         records: records in a micro-batch.
         rows, columns: size of a batch job's output.
         writes: batch writes of each contestant in each round.
         plan_columns: columns of the large plan.
-        warm_up: rounds before the first. A new JVM takes ten times as long.
-        seed: decides the records.
+        warm_up: number of earlier rounds, which don't count: a new JVM takes ten times as long.
+        seed: seed of the records.
     """
 
     rounds: int = 5
@@ -82,12 +82,12 @@ class CaptureContestant:
 
     Attributes:
         number: part of the names of its topics.
-        name: shown in the report.
-        folder: holds its checkpoint, output and log.
-        process: the driver.
-        connection: to the driver, once it has called.
-        measured: its measurements.
-        filled: records that its query's topic was given.
+        name: name in the report.
+        folder: folder of its checkpoint, output and log.
+        process: process of the driver.
+        connection: connection to the driver; None before the driver has connected.
+        measured: measurements of the contestant.
+        filled: number of records sent to its query's topic.
     """
 
     number: int
@@ -99,16 +99,16 @@ class CaptureContestant:
     filled: int = 0
 
     def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
-        """Have the driver run a task; return its answer.
+        """Let the driver run a task; return its answer.
 
         Raises:
-            HeadwaterError: it failed, or the driver is gone.
+            HeadwaterError: the task failed, or the driver has ended.
         """
-        assert self.connection is not None  # noqa: S101  it has called
+        assert self.connection is not None  # noqa: S101  the driver has connected
         return self.connection.ask(task, **arguments)
 
     def drain(self, producer: Producer, options: CaptureOptions, *, counts: bool) -> None:
-        """Fill the topic with records for a block of micro-batches, and have the query process them."""
+        """Fill the topic with records for a block of micro-batches, and let the query process them."""
         count = options.micro_batches * options.records
         for number in range(self.filled, self.filled + count):
             value = made_up_record(number, options.seed)
@@ -124,7 +124,7 @@ class CaptureContestant:
             self.measured.processor_seconds += answer["processor_seconds"]
 
     def write(self, options: CaptureOptions, *, counts: bool) -> None:
-        """Write a few times in a row."""
+        """Let the driver do several batch writes."""
         size = {"rows": options.rows, "columns": options.columns, "times": options.writes}
         answer = self.ask("write", projections=2, **size)
         if counts:
@@ -186,7 +186,7 @@ def _measure(contestants: list[CaptureContestant], broker: str, options: Capture
 
 
 def made_up_record(number: int, seed: int) -> str:
-    """Flat JSON of eight fields, the same for everybody."""
+    """Make a record: flat JSON of eight fields, equal for all contestants."""
     drawn = random.Random(seed * 1_000_003 + number)  # noqa: S311  no secret
     airports = ("EWR", "JFK", "LGA", "ORD", "ATL", "LAX", "SFO", "BOS")
     return json.dumps(
@@ -205,7 +205,7 @@ def made_up_record(number: int, seed: int) -> str:
 
 @contextlib.contextmanager
 def _drivers(folder: Path, broker: str) -> Iterator[list[CaptureContestant]]:
-    """All contestants, their topics made and their drivers connected."""
+    """Start all contestants, with their topics created and their drivers connected."""
     admin = AdminClient(quiet({"bootstrap.servers": broker}))
     with contextlib.ExitStack() as stack:
         listening = stack.enter_context(socket.create_server((LOOPBACK, 0)))
@@ -230,7 +230,7 @@ def _drivers(folder: Path, broker: str) -> Iterator[list[CaptureContestant]]:
 
 
 def _connect(listening: socket.socket, contestants: list[CaptureContestant], stack: contextlib.ExitStack) -> None:
-    """Wait until each driver has called; each sends its folder when its session is there."""
+    """Wait until each driver has connected; a driver sends its folder when its session is ready."""
     listening.settimeout(1.0)
     deadline = time.monotonic() + _START_SECONDS
     while waiting := [one for one in contestants if one.connection is None]:
@@ -272,7 +272,7 @@ def _submit_options(name: str, folder: Path) -> list[str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
-        # Idle while others are measured.
+        # Long, so that the query is idle while others are measured.
         "spark.sql.streaming.pollingDelay": "250ms",
         "spark.sql.streaming.numRecentProgressUpdates": "100000",
     }
@@ -288,7 +288,7 @@ def _submit_options(name: str, folder: Path) -> list[str]:
 
 
 def _source(number: int) -> str:
-    """The topic that a contestant's query reads."""
+    """Name of the topic that a contestant's query reads."""
     return f"bench.{number}.in"
 
 

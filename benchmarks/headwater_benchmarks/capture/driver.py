@@ -1,6 +1,7 @@
-"""One Spark driver of the benchmark: `python driver.py PORT KIND FOLDER`. It does what it is asked to, in order.
+"""One Spark driver of the benchmark: `python driver.py PORT KIND FOLDER`. It runs requested tasks in order.
 
-Benchmark and driver talk over the loopback interface, one JSON document a line. A driver whose benchmark has gone ends.
+Benchmark and driver communicate over the loopback interface, with one JSON document per line. The driver ends when the
+benchmark has ended.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ class DriverConnection:
         self._file.flush()
 
     def receive(self) -> dict[str, Any] | None:
-        """Receive the next document; None when the other end is gone."""
+        """Receive the next document; None if the other end has closed the connection."""
         line = self._file.readline()
         return json.loads(line) if line else None
 
     def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
-        """Have a driver run a task; return its answer.
+        """Let a driver run a task; return its answer.
 
         Raises:
-            HeadwaterError: it failed, or the driver is gone.
+            HeadwaterError: the task failed, or the driver has ended.
         """
         self.send({"task": task, **arguments})
         answer = self.receive()
@@ -77,7 +78,7 @@ class BenchmarkedDriver:
         self._jvm_pid = int(gateway.proc.pid)
 
     def start_query(self, broker: str, source: str, target: str, records: int) -> dict[str, Any]:
-        """Kafka to Kafka: JSON parsed, filtered, derived from and written; at most `records` in a micro-batch."""
+        """Start a query from Kafka to Kafka, which parses, filters and extends JSON; `records` limits a micro-batch."""
         from pyspark.sql import functions as f
 
         read = (
@@ -111,13 +112,13 @@ class BenchmarkedDriver:
         return {}
 
     def drain_query(self) -> dict[str, Any]:
-        """Have the query process all that there is: ids and trigger durations of its micro-batches since last time."""
+        """Process all available records; return ids and trigger durations of the micro-batches since the last call."""
         assert self._query is not None  # noqa: S101  it was started
         used = self._used()
         self._query.processAllAvailable()
         used = self._used() - used
         found = []
-        # The JVM's own objects: PySpark would parse each progress whole.
+        # Reads the JVM's objects, because PySpark would parse each progress as a whole.
         for progress in self._query._jsq.recentProgress():  # noqa: SLF001
             if progress.numInputRows() and progress.batchId() >= self._reported:
                 milliseconds = int(progress.durationMs().get("triggerExecution"))
@@ -126,15 +127,15 @@ class BenchmarkedDriver:
         return {"batches": found, "processor_seconds": used}
 
     def stop_query(self) -> dict[str, Any]:
-        """End the query, and wait until everything is delivered."""
+        """End the query, and wait until all events are delivered."""
         assert self._query is not None  # noqa: S101  it was started
         self._query.stop()
         return self._flush()
 
     def write(self, rows: int, columns: int, projections: int, times: int) -> dict[str, Any]:
-        """Write a frame as Parquet several times; return the seconds of each, and until all events were delivered.
+        """Write a frame as Parquet several times; return the seconds of each write, and until events were delivered.
 
-        It has columns of numbers, each derived from two others in each of several projections.
+        The frame has columns of numbers. Each is derived from two others in each of several projections.
         """
         seconds, used = [], self._used()
         for _ in range(times):
@@ -149,7 +150,7 @@ class BenchmarkedDriver:
         return {"seconds": seconds, **self._flush(), "processor_seconds": self._used() - used}
 
     def memory(self) -> dict[str, Any]:
-        """Peaks so far, in MB."""
+        """Peaks of the memory so far, in MB."""
         return {"jvm": peak_mb(self._jvm_pid), "python": own_peak_mb()}
 
     def _flush(self) -> dict[str, Any]:
@@ -165,7 +166,7 @@ class BenchmarkedDriver:
 
 
 def main() -> None:
-    """Serve until the benchmark is gone."""
+    """Serve requests until the benchmark has ended."""
     port, kind, folder = sys.argv[1:]
     connection = DriverConnection(socket.create_connection((LOOPBACK, int(port))))
     from pyspark.sql import SparkSession
@@ -182,7 +183,7 @@ def main() -> None:
     while (request := connection.receive()) is not None:
         try:
             answer = getattr(driver, request.pop("task"))(**request)
-        except Exception as error:  # noqa: BLE001  the benchmark gets it, and decides
+        except Exception as error:  # noqa: BLE001  reported to the benchmark, which decides
             answer = {"error": f"{type(error).__name__}: {error}"}
         connection.send(answer)
     spark.stop()

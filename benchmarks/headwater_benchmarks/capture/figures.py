@@ -1,4 +1,4 @@
-"""Each contestant's figures, and the goals; the report as tables."""
+"""Figures of the contestants, and goals; the report as tables."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class DriverMeasurements:
     Attributes:
         triggers: for each round, the duration of each micro-batch's trigger in ms.
         writes: for each round, the seconds of each batch write.
-        processor_seconds: used by both of the driver's processes for all counted micro-batches.
-        write_processor_seconds: the same for all counted writes, capture included.
+        processor_seconds: processor time of both processes of the driver, for all counted micro-batches.
+        write_processor_seconds: processor time of both processes for all counted writes, including capture.
         micro_batches: micro-batches of the query, including those before the first round.
         sent: events and bytes that the query sent, from its start to its end.
         plan_seconds: time from the end of the write with the large plan until its lineage was delivered.
@@ -41,7 +41,7 @@ class DriverMeasurements:
 
 
 def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -> dict[str, Any]:
-    """Figures of a contestant over the rounds; ratios are to `base`, round by round."""
+    """Figures of a contestant over the rounds; ratios are relative to `base`, by round."""
     counted, writes = sum(map(len, ours.triggers)), sum(map(len, ours.writes))
     return {
         "name": name,
@@ -55,7 +55,7 @@ def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -
         "write_seconds": spread([percentile(each, 0.5) for each in ours.writes]),
         **ratio("write_ratio", [sum(a) / sum(b) for a, b in zip(ours.writes, base.writes, strict=True)]),
         "processor_seconds_per_write": round(ours.write_processor_seconds / writes, 3),
-        # The agent doesn't tell when it has delivered.
+        # OpenLineage's agent doesn't report when it has delivered its events.
         "large_plan_seconds": round(ours.plan_seconds, 2)
         if name in {HEADWATER, ONE_BY_ONE} and ours.plan_seconds is not None
         else None,
@@ -65,9 +65,9 @@ def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -
 
 
 def trigger_ratios(ours: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) -> list[float]:
-    """For each round, this contestant's median trigger divided by the other's; both were measured within seconds.
+    """For each round, the median trigger of `ours` divided by that of `base`; both were measured within seconds.
 
-    Durations are whole milliseconds; the median is interpolated among equal values.
+    Durations are whole milliseconds, so the median is interpolated among equal values.
     """
     medians = [[statistics.median_grouped(each, interval=1) for each in rounds] for rounds in (ours, base)]
     return [one / other for one, other in zip(*medians, strict=True)]
@@ -79,7 +79,7 @@ def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
     ours, one_by_one = by_name[HEADWATER], by_name[ONE_BY_ONE]
     single = one_by_one["events_per_micro_batch"]
     return [
-        # The interval's end, because the median of a small run mostly reflects the machine.
+        # The goal is for the interval's end, because the median of a small run mostly reflects the machine.
         Goal(
             f"median trigger, {HEADWATER} / {WITHOUT}, upper end of the 95 % interval",
             ours["trigger_p50_ratio_interval"]["high"],
@@ -109,7 +109,7 @@ _ROWS = (
 
 
 def capture_tables(document: Mapping[str, Any]) -> Group:
-    """A column for each contestant with medians, smallest and greatest values; below, the goals."""
+    """Table with a column for each contestant (medians, smallest and greatest values); below it, the goals."""
     measurements = document["measurements"]
     found = table("", *(each["name"] for each in measurements))
     for label, key, digits in _ROWS:

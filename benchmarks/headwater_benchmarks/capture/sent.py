@@ -1,4 +1,4 @@
-"""Counts the events and bytes that a contestant sent."""
+"""Numbers of events and bytes that a contestant has sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headwater bench …`: what it costs to capture, to carry, to materialize and to ask."""
+"""`headwater bench …`: cost of capture, intake, materialization and questions."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """`bench ingest`: contestants in turn, each with a fresh server, and the report.
 
-Naive and sink use one statement that merges raw events as they come, committed event by event, or 1,000 at a time. The
-statement is typical of a sink connector by somebody who knows Cypher: composite constraints, so that every MERGE has an
-index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph. They get the same
-encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
+Naive and sink use one statement that merges raw events in their order. Naive commits each event, sink 1,000 at a time.
+The statement is typical of a sink connector by somebody who knows Cypher: composite constraints, so that every MERGE
+has an index; the last event wins. It stores no stamps, so late and repeated events can make its graph wrong. Both get
+the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 SLOW = 100.0
 """Events per second at which latency is measured, besides half of the rate."""
 KEEP_PLAN = "CYPHER replan=skip\n"
-"""Prefix of statements as Headwater's own have it (`graph/write/transaction.py`)."""
+"""Prefix of statements, equal to the prefix of Headwater's statements (`graph/write/transaction.py`)."""
 _SINK_EVENTS = 1_000
 _AWAIT_SECONDS = 300
 
@@ -62,14 +62,15 @@ class IngestOptions:
     """Options of the ingestion benchmark.
 
     Attributes:
-        events: records on the topic, repeated ones included; as many micro-batches are on the topic of packs.
-        rounds: rounds that count.
-        warm_up: records that a contestant writes into a fresh database first, and that are then deleted.
-        latency_seconds: duration of events at half the rate; 0: no latencies.
-        by_hand: number of records for naive and sink; 0 for all. With fewer, their ratios to Headwater compare unlike
-            work.
+        events: number of records on the topic, including repeated ones; also the number of micro-batches on the topic
+            of packs.
+        rounds: number of counted rounds.
+        warm_up: number of records that a contestant first writes into a new database, and that are then deleted.
+        latency_seconds: duration of the measurement of latencies at half the rate; 0: no latencies.
+        by_hand: number of records for naive and sink; 0 for all. With fewer, their ratios to Headwater compare
+            different work.
         baselines: whether to include floor, naive and sink.
-        seed: decides the events.
+        seed: seed of the events.
     """
 
     events: int = 10_000
@@ -126,7 +127,7 @@ def bench_ingest(options: IngestOptions) -> dict[str, Any]:
 
 
 def _packs(options: IngestOptions) -> Iterator[LineageEvent]:
-    # Equal numbers of micro-batches, and of late ones.
+    # Equal numbers of micro-batches and of late micro-batches in both streams.
     proportions = Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=Proportions().late_by // PACK)
     return Mixture(options.seed, proportions).take(options.events // PACK)
 
@@ -189,7 +190,7 @@ def _by_hand(
 
 
 def _with_schema(database: Database, name: str) -> None:
-    """Make a baseline's own constraints and indexes, the statements of a file."""
+    """Create the constraints and indexes of a baseline, with the statements of a file."""
     for each in names("headwater_benchmarks", name):
         database.run(f"{name}/{each}")
     with database.driver.session(database=DATABASE) as session:

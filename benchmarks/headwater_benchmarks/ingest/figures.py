@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PACK = 50
-"""Micro-batches in an event of the contestant of packs."""
+"""Number of micro-batches in each event of the contestant `packs`."""
 CONSUMER, PACKS, FLOOR, NAIVE, SINK = "headwater", f"packs of {PACK}", "floor", "naive", "sink"
 LATENCIES = ("latency", "latency at 100 events/s")
 _RATIO_GOALS = {FLOOR: 0.90, NAIVE: 20.0, SINK: 3.5}
@@ -23,11 +23,11 @@ _UNCOUNTED_SHARE = 0.2
 
 
 def measurements(turns: Mapping[str, Sequence[Mapping[str, Any]]], events: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Each contestant's figures over the rounds.
+    """Return the figures of each contestant over the rounds.
 
     Args:
-        turns: by contestant, a report for each round; the consumer's reports have more than time and processor time.
-        events: by contestant, number of distinct events written; for packs, of micro-batches.
+        turns: a report for each round, by contestant. The consumer's reports have more than time and processor time.
+        events: number of distinct written events, by contestant; for packs, of micro-batches.
     """
     rates = {name: [events[name] / turn["seconds"] for turn in each] for name, each in turns.items()}
     found = []
@@ -74,12 +74,12 @@ def _consumer(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Milliseconds from producing an event to the commit that includes it.
+    """Return the milliseconds from producing an event to the commit of its transaction.
 
     The first fifth of the time doesn't count, because the consumer has just started.
 
     Args:
-        rate: events per second that were sent.
+        rate: sent events per second.
         measured: the report of the consumer's process, with `latencies`.
     """
     samples = sorted(measured["latencies"])
@@ -101,7 +101,7 @@ def goals(measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str
 
     Args:
         measured: `measurements`.
-        latencies: `latency` at half the rate and at the slow one, if they were measured.
+        latencies: `latency` at half the rate and at the slow rate, if measured.
     """
     by_name = {each["name"]: each for each in measured}
     consumer, packs = by_name[CONSUMER], by_name[PACKS]

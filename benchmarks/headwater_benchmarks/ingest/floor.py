@@ -1,8 +1,8 @@
-"""Floor: maximum throughput of the database. The same driver writes the same final graph, made beforehand in memory.
+"""Floor: maximum throughput of the database. The same driver writes the same final graph, prepared in memory.
 
-No Kafka, no decoding, no merging, no reading, nothing written twice: `CREATE` of everything, with a node for each
-micro-batch. A statement for each label creates nodes together with their relationships to nodes of labels before it,
-500 a transaction, from two sessions at once. Constraints, indexes and properties are the consumer's.
+The floor has no Kafka, decoding, merging, reading or repeated writes: it uses only `CREATE`, with a node for each
+micro-batch. A statement for each label creates nodes together with their relationships to nodes of earlier labels, 500
+nodes in a transaction, from two sessions at once. Constraints, indexes and properties are the consumer's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RelationshipKind(NamedTuple):
     end: Label
 
     def owner(self) -> Label:
-        """The later of both labels, whose nodes are created with these relationships."""
+        """The later of both labels, whose nodes are created together with these relationships."""
         return max(self.start, self.end, key=_ORDER.index)
 
     def other(self) -> Label:
@@ -78,12 +78,12 @@ class FinalGraph:
         visit(builder.delta, self)
 
     def node(self, label: Label, properties: Mapping[str, Any]) -> None:
-        """Take a node."""
+        """Add a node."""
         self._labels[properties["key"]] = label
         self.nodes[label].append(_sent(properties))
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
-        """Take a relationship."""
+        """Add a relationship."""
         self._relationships.append((type_, start, end, _sent(properties)))
 
     def by_kind(self) -> dict[RelationshipKind, list[tuple[str, str, Properties]]]:
@@ -95,9 +95,9 @@ class FinalGraph:
 
 
 def phases(graph: FinalGraph) -> list[list[Commit]]:
-    """The graph's transactions. A phase only needs data of committed earlier phases.
+    """Return the graph's transactions in phases. A phase only needs data of committed earlier phases.
 
-    A phase for each label, then one for each kind of relationship between nodes of one label.
+    There is a phase for each label, and then a phase for each kind of relationship between nodes of one label.
     """
     kinds = graph.by_kind()
     tied: dict[Label, list[RelationshipKind]] = defaultdict(list)
@@ -153,8 +153,8 @@ def create_nodes(label: Label, kinds: Sequence[RelationshipKind]) -> LiteralStri
     """Create nodes of one label, with their relationships to nodes that exist already.
 
     Each of `$rows` has the properties of a node, `node`, and for the i-th kind a list `r<i>` of maps with `at` and
-    `properties`. `$<label of the other end>` lists keys; `at` is the index of the other end's key in it. So each key is
-    looked up once per statement. The text contains only labels and types, closed enums.
+    `properties`. `$<label of the other end>` is a list of keys; `at` is the index of the other end's key in this list.
+    So each key is looked up once per statement. The text contains only labels and types, which are closed enums.
     """
     others = dict.fromkeys(kind.other() for kind in kinds)
     parts = [
@@ -172,14 +172,14 @@ def create_nodes(label: Label, kinds: Sequence[RelationshipKind]) -> LiteralStri
 
 
 def write_floor(database: Database, transactions: Sequence[Sequence[Commit]]) -> dict[str, float]:
-    """Commit everything, from the first statement to the last commit; seconds, and processor seconds of both sides.
+    """Commit everything; return seconds from first statement to last commit, and processor seconds of both sides.
 
     The driver retries transient errors, such as a deadlock of two sessions.
     """
     with ExitStack() as stack:
         sessions = [stack.enter_context(database.driver.session(database=DATABASE)) for _ in range(_SESSIONS)]
         pool = stack.enter_context(ThreadPoolExecutor(_SESSIONS))
-        # Rows are millions of objects, which the collector would examine again and again.
+        # Rows are millions of objects, which the collector would examine repeatedly.
         gc.freeze()
         stack.callback(gc.unfreeze)
 

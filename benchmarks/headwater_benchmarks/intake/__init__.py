@@ -2,5 +2,5 @@
 
 benchmark  the contestants in turn, and the report
 documents  runs as OpenLineage's documents
-rentgen    Data.Rentgen's consumer and its PostgreSQL, where they are installed
+rentgen    Data.Rentgen's consumer and its PostgreSQL, if installed
 """

@@ -42,7 +42,7 @@ from headwater_schemas.kafka.client import quiet
 
 HTTP, KAFKA, RENTGEN = "over http", "from a kafka topic", "data-rentgen"
 QUICK, FULL = 1_000, 10_000
-"""Events in each turn."""
+"""Default number of events in each turn."""
 _ONE_MS, _BATCH_MS, _TIMES_AS_FAST = 1.0, 0.3, 5.0
 _CLIENTS = 8
 _PARTITIONS = 4
@@ -58,11 +58,11 @@ class IntakeOptions:
 
     Attributes:
         events: OpenLineage events in each turn.
-        rounds: rounds that count.
-        warm_up: events of each turn before those that are measured, of the same jobs.
-        batch: events in a request over HTTP; 1: one by one.
+        rounds: number of counted rounds.
+        warm_up: number of events of the same jobs before the measured events of each turn.
+        batch: events in a request over HTTP; 1: single events.
         rentgen: Python of an environment with Data.Rentgen; None: the location in the docs.
-        seed: decides the events.
+        seed: seed of the events.
     """
 
     events: int = QUICK
@@ -78,10 +78,10 @@ class IntakeTurn:
     """Measurements of one turn.
 
     Attributes:
-        events: documents that were sent.
+        events: number of sent documents.
         seconds: time from the first document to the last commit.
         processor: seconds of processor time by process.
-        accepted_seconds: time to the last answer; None if nothing is posted.
+        accepted_seconds: time to the last answer; None without requests over HTTP.
     """
 
     events: int
@@ -205,9 +205,9 @@ def _rentgen(broker: str, name: str, rentgen: RunningRentgen, wanted: Documents)
 def _consuming(
     broker: str, name: str, variables: Mapping[str, str]
 ) -> Iterator[tuple[ConsumerProcess, Callable[[int], None]]]:
-    """Run `headwater consume`; yields a function that waits until it has committed a number of events.
+    """Run `headwater consume`; yield a function that waits until the consumer has committed a number of events.
 
-    Kafka is asked, since reading the consumer's metrics would cost the consumer time.
+    The function reads the offsets from Kafka, because reading the consumer's metrics would cost the consumer time.
     """
     topic = create_topics(broker, name, _PARTITIONS)
     reader = OffsetReader(quiet({"bootstrap.servers": broker}), group=name)
@@ -260,13 +260,13 @@ def _stop(process: CommandProcess) -> None:
 
 
 def post(url: str, wanted: Sequence[ClientDocument], batch: int) -> float:
-    """Post documents from clients that keep their connections; each sends its next request when one is answered.
+    """Post documents from clients that keep their connections; each sends its next request after an answer.
 
     Returns:
         Seconds from the first request to the last answer.
 
     Raises:
-        HeadwaterError: a request isn't answered 201, or with another number of events.
+        HeadwaterError: a request isn't answered 201, or the answer has another number of events.
     """
     groups = iter([wanted[at : at + batch] for at in range(0, len(wanted), batch)])
     lock = threading.Lock()

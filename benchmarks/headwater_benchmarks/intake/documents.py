@@ -1,7 +1,7 @@
-"""The runs of the made-up company's batch jobs, as the documents that an OpenLineage client sends.
+"""Runs of the made-up company's batch jobs, as documents of an OpenLineage client.
 
-A START and an end of each run, with the schemas of all of its datasets; the end also has the column lineage. Both have
-statistics.
+Each run has a START and an end, both with the schemas of all of its datasets and with statistics. The end also has the
+column lineage.
 
 https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
@@ -29,12 +29,12 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ClientDocument:
-    """A document that a client sends.
+    """A document of a client.
 
     Attributes:
-        data: its bytes.
-        run: id of its run.
-        events: number of its events.
+        data: bytes of the document.
+        run: id of the run.
+        events: number of Headwater's events made from the document.
     """
 
     data: bytes
@@ -43,12 +43,12 @@ class ClientDocument:
 
 
 def documents(count: int, *, seed: int, after: int = 0) -> list[ClientDocument]:
-    """Documents of jobs that take turns; one seed, one list.
+    """Make documents of alternating jobs, equal for equal seeds.
 
     Args:
         count: number of documents.
-        seed: decides all that is drawn.
-        after: number of earlier documents. They are those of the same seed, so that most jobs are known.
+        seed: seed of all random choices.
+        after: number of documents of the same seed that were sent earlier, so that most jobs are known.
     """
     dice = random.Random(seed)  # noqa: S311  no secret
     jobs = [job_among(number, dice, _TABLES) for number in range(_JOBS)]
@@ -86,7 +86,7 @@ def _document(event: LineageEvent, plan: Mapping[DatasetRef, Json]) -> Json:
 
 
 def uuid7(at: datetime | None, other: str) -> str:
-    """A run id as OpenLineage's clients make it: a UUID of version 7 with this time, and bits of another UUID."""
+    """Make a run id like OpenLineage's clients: a UUID of version 7 with this time, and bits of another UUID."""
     assert at is not None  # noqa: S101  runs have begun
     bits = uuid.UUID(other).int & ((1 << 80) - 1)
     bits = bits & ~(0xF << 76) | 7 << 76
@@ -104,7 +104,7 @@ def _use(use: DatasetUse, side: str, facets: Json) -> Json:
 
 
 def _column_lineage(lineage: ColumnLineage) -> dict[DatasetRef, Json]:
-    """The facets of each output."""
+    """Make the columnLineage facet of each output."""
     fields: dict[DatasetRef, dict[str, Json]] = defaultdict(dict)
     for edge in lineage.edges:
         assert edge.input is not None and edge.output_field is not None  # noqa: S101, PT018  of a batch job

@@ -42,12 +42,12 @@ _PARTITIONS = ("--start", "2026-01-01", "--end", "2027-01-01", "--granularity", 
 
 @dataclass(frozen=True, slots=True)
 class InstalledRentgen:
-    """An installed Data.Rentgen.
+    """Installation of Data.Rentgen.
 
     Attributes:
         python: interpreter of its environment.
-        programs: the folder of PostgreSQL's programs.
-        version: Data.Rentgen's version.
+        programs: folder of PostgreSQL's programs.
+        version: version of Data.Rentgen.
     """
 
     python: Path
@@ -56,10 +56,10 @@ class InstalledRentgen:
 
 
 def installed(python: Path | None = None) -> InstalledRentgen | str:
-    """Data.Rentgen's installation, or its missing parts.
+    """Return Data.Rentgen's installation, or a text about its missing parts.
 
     Args:
-        python: interpreter of its environment; by default in the cache, as the docs install it.
+        python: interpreter of its environment; None: the docs' location in the cache.
     """
     python = python or cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
     asked = "import importlib.metadata as m, data_rentgen.consumer; print(m.version('data-rentgen'))"
@@ -78,13 +78,13 @@ def installed(python: Path | None = None) -> InstalledRentgen | str:
 
 
 class RunningRentgen:
-    """Data.Rentgen's tables in a PostgreSQL, a database for each turn; and its consumer, while it runs.
+    """Running PostgreSQL with Data.Rentgen's tables, one database for each turn; and the consumer, while it runs.
 
     Args:
         peer: installed parts.
         postgres: PostgreSQL's first process.
         port: port of PostgreSQL on the loopback address.
-        folder: for logs.
+        folder: folder of logs.
     """
 
     def __init__(self, peer: InstalledRentgen, postgres: GuardedProcess, port: int, folder: Path) -> None:
@@ -103,10 +103,10 @@ class RunningRentgen:
 
     @contextlib.contextmanager
     def consuming(self, broker: str, topic: str, database: str) -> Iterator[None]:
-        """Its consumer on an empty database of this name.
+        """Run the consumer on an empty database of this name during the block.
 
         Raises:
-            HeadwaterError: the database can't be made.
+            HeadwaterError: the database can't be created.
         """
         self._sql("postgres", f"CREATE DATABASE {database} TEMPLATE {_TEMPLATE}")
         variables = {
@@ -133,7 +133,8 @@ class RunningRentgen:
         """Wait until the database has a number of records.
 
         Raises:
-            HeadwaterError: the consumer refused some or ended, or the time is over; with the end of its log.
+            HeadwaterError: the consumer refused records or ended, or the time is over. The message has the end of the
+                log.
         """
         assert self.consumer is not None  # noqa: S101  for the type checker
         deadline = time.monotonic() + seconds
@@ -147,7 +148,7 @@ class RunningRentgen:
             time.sleep(_LOOK_SECONDS)
 
     def processor_seconds(self) -> dict[str, float]:
-        """Processor seconds of its consumer and of all of PostgreSQL's processes so far, ended ones included."""
+        """Processor seconds of the consumer and of all PostgreSQL's processes so far, including ended ones."""
         assert self.consumer is not None  # noqa: S101  for the type checker
         first = psutil.Process(self.postgres.pid)
         database = 0.0
@@ -185,7 +186,7 @@ def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
         own: list[str] = []
         if account:
             shutil.chown(folder, account["user"], account["group"])
-            # The guard runs as ours: the other account couldn't read it.
+            # Only the program changes the account; the guard doesn't, because the other account couldn't read its file.
             own = ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]
         make = ["-D", f"{name}/data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
         _checked([str(peer.programs / "initdb"), *make], cwd=folder, **account)
@@ -197,14 +198,14 @@ def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
             postgres.wait_until(_succeeding(ready), timeout_seconds=_START_SECONDS, cancelled=lambda: False)
             yield RunningRentgen(peer, postgres, port, folder)
         finally:
-            # SIGINT is PostgreSQL's fast shutdown: it waits for no client.
+            # SIGINT is PostgreSQL's fast shutdown, which doesn't wait for clients.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(postgres.pid, signal.SIGINT)
             postgres.stop()
 
 
 def _account() -> dict[str, Any]:
-    """PostgreSQL doesn't run as root; Debian's package has a user for it."""
+    """Account for PostgreSQL, which doesn't run as root: the user of Debian's package."""
     if os.geteuid() != 0:
         return {}
     try:

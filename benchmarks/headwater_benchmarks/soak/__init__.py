@@ -1,4 +1,4 @@
-"""`headwater soak`: real processes, real faults, and the graph compared with what the brokers acknowledged.
+"""`headwater soak`: real processes, real faults, and comparisons of the graph with the acknowledged events.
 
 - `schedule`: the order of faults, and the report;
 - `world`: servers, feed and consumers, and the comparison;

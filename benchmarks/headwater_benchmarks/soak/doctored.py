@@ -1,12 +1,12 @@
 """A consumer that crashes or loses events: `-m headwater_benchmarks.soak.doctored HOW consume`.
 
-    1-before, 1-after    ends as by SIGKILL before or after a transaction in Neo4j
+    1-before, 1-after    ends like by SIGKILL before or after a transaction in Neo4j
     2-before, 2-after    … before or after dead letters are sent
     3-before, 3-after    … before or after offsets are committed
-    skips                its fifth transaction isn't written, and its offsets are committed
-    commits-ahead        it commits one offset more than it has processed
+    skips                the fifth transaction isn't written, but its offsets are committed
+    commits-ahead        one offset more than processed is committed
 
-The last two are for trying the soak itself. It is the real program with one replaced method.
+The last two test the soak itself. The consumer is the real program with one replaced method.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.graph import Neo4jGraph
 
 STATUS = 137
-"""Exit status that a shell gives SIGKILL."""
+"""Exit status of a shell for SIGKILL."""
 SKIPS, COMMITS_AHEAD = "skips", "commits-ahead"
 _METHODS: dict[str, tuple[type, str]] = {
     "1": (Neo4jGraph, "apply"),
@@ -32,15 +32,15 @@ _METHODS: dict[str, tuple[type, str]] = {
     "3": (KafkaSource, "commit"),
 }
 STEPS = tuple(f"{number}-{moment}" for number in _METHODS for moment in ("before", "after"))
-"""Steps of a checkpoint, as `materializer.checkpoint` numbers them."""
+"""Steps of a checkpoint, by their numbers in `materializer.checkpoint`."""
 _CRASHING_CALL, _SKIPPED_CALL = 2, 5
 
 
 def doctor(how: str) -> None:
-    """Replace the method.
+    """Replace the method for a defect.
 
     Raises:
-        KeyError: there is no such defect.
+        KeyError: the defect is unknown.
     """
     number, _, moment = {SKIPS: "1-skips", COMMITS_AHEAD: "3-ahead"}.get(how, how).partition("-")
     owner, name = _METHODS[number]

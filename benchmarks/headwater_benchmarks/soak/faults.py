@@ -1,7 +1,7 @@
 """Classes of faults: each is a function that starts a fault in a world, holds it, and ends it.
 
-It returns observed evidence that the fault happened. A few bad records,
-and clocks up to a day off, are in the feed all the time.
+The function returns observed evidence that the fault happened. The feed always contains a few bad records, and events
+with clocks up to a day off.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ T = TypeVar("T")
 ServerOf = Callable[[BreakableServers], KafkaBroker | Neo4jServer]
 LinkOf = Callable[[BreakableServers], FaultyLink]
 
-# The group's session and poll interval end within this (see `world`).
+# The group's session and poll interval are shorter than this (see `world`).
 _PAST_POLL_INTERVAL_SECONDS = 12.0
-# Patience for slow machines: a doomed consumer waits for its partitions and for what it is to crash at.
+# Long, for slow machines: a consumer that will crash waits for its partitions and for the step of its crash.
 _CRASH_SECONDS = 240.0
 # Time for the group to notice a member's fault.
 _NOTICE_SECONDS = 60.0
 _REBALANCE_SECONDS = 10.0
 
 _LARGEST = "max.message.bytes"
-# Headers alone are more.
+# A letter's headers alone are larger.
 _SMALLER_THAN_A_LETTER = "100"
 _PROBE = b"x" * 1_000
 _ANSWER_SECONDS = 60.0
@@ -57,17 +57,17 @@ _LARGE, _TOO_LARGE = 900_000, 1_200_000
 """Bytes; the topic takes a MiB."""
 
 _READ_ONLY = "server.databases.read_only"
-# Write locks that nothing is written under: the transaction is rolled back.
+# Takes write locks; nothing is written, because the transaction is rolled back.
 _LOCK = "MATCH (d:HwDataset) WHERE d.key = $key SET d._soak = 1"
 _KEYS = "MATCH (d:HwDataset) RETURN d.key AS key"
-# Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
+# Counts writes that wait for a lock: their status in `SHOW TRANSACTIONS` is `Blocked by: [transactions]`.
 _BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
-# Maximum time until a rival's lock is met.
+# Maximum time until a consumer waits for a rival's lock.
 _MEET_SECONDS = 60.0
 
 _CUTS = 3
-# For something to be on a link, where events are few: clients ask and answer all the time.
+# Time limit for traffic on a link with few events: clients still exchange requests all the time.
 _TRAFFIC_SECONDS = 20.0
 _LOOK_SECONDS = 0.1
 
@@ -77,7 +77,7 @@ class NotPossibleError(Exception):
 
 
 class NoTraceError(CheckFailedError):
-    """A fault left nothing that shows it: it may not have happened."""
+    """A fault left no evidence: it may not have happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class Fault:
     """A class of faults.
 
     Attributes:
-        name: shown in reports.
-        happen: the function. It raises NoTraceError where nothing shows that it happened, and NotPossibleError.
-        flows: whether events still reach the graph meanwhile: such faults can happen at the same time, and none hides
-            another.
+        name: name in reports.
+        happen: the function. It raises NoTraceError without evidence of the fault, and NotPossibleError.
+        flows: whether events still reach the graph during the fault. Such faults can happen at the same time, and none
+            hides another.
         destroys: whether it needs a world without pending records, because it deletes the topic.
     """
 
@@ -107,7 +107,7 @@ def _awaited(look: Callable[[], T], seconds: float) -> T:
 
 
 def require(shown: object, what: str) -> None:
-    """Fail a fault that left no trace: checks after it would test nothing.
+    """Fail a fault without evidence: checks after it would test nothing.
 
     Raises:
         NoTraceError: the fault left no evidence.
@@ -119,7 +119,7 @@ def require(shown: object, what: str) -> None:
 def consumer_killed(world: World, dice: random.Random) -> str:
     """Kill a member by SIGKILL; another one replaces it."""
     with world.lent(dice) as gone:
-        # While the group rebalances, a member has no partitions; where others have joined, it may stay without.
+        # During a rebalance a member has no partitions; if others have joined, it may not get any.
         partitions = _awaited(lambda: world.group_members().get(gone.name, 0), _REBALANCE_SECONDS)
         gone.kill()
         status = gone.process.returncode
@@ -129,13 +129,13 @@ def consumer_killed(world: World, dice: random.Random) -> str:
 
 
 def consumer_stopped(world: World, dice: random.Random) -> str:
-    """SIGSTOP past `max.poll.interval.ms`, then SIGCONT: it wakes as a zombie."""
+    """Suspend a member longer than `max.poll.interval.ms`, then resume it as a zombie."""
     with world.lent(dice) as still, standing_still(still.process.pid):
         return _stood_still(world, still)
 
 
 def two_zombies(world: World, dice: random.Random) -> str:
-    """Suspend two generations: one is suspended, the next takes over and is suspended, too, then both resume."""
+    """Suspend two generations: a member, and then the member that took over; then resume both."""
     with world.lent(dice) as first, standing_still(first.process.pid):
         earlier = _stood_still(world, first)
         second = world.join()
@@ -148,7 +148,7 @@ def two_zombies(world: World, dice: random.Random) -> str:
 
 
 def _stood_still(world: World, still: ConsumerProcess) -> str:
-    """Wait past the poll interval, and until other members have the member's partitions."""
+    """Wait longer than the poll interval, and until the member has left the group."""
     began = time.monotonic()
     time.sleep(_PAST_POLL_INTERVAL_SECONDS)
     gone = _awaited(lambda: still.name not in world.group_members(), _NOTICE_SECONDS)
@@ -157,7 +157,7 @@ def _stood_still(world: World, still: ConsumerProcess) -> str:
 
 
 def rebalance_storm(world: World, dice: random.Random) -> str:
-    """Members join and leave as fast as they start."""
+    """Let members join and leave as fast as they start."""
     watched = world.consumers[0]
     before = watched.metric("rebalances_total")
     passing = [world.join() for _ in range(3)]
@@ -175,7 +175,7 @@ def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # no
     doomed = world.join(program=("-m", "headwater_benchmarks.soak.doctored", step), materializer_batch_max_records="20")
     deadline = time.monotonic() + _CRASH_SECONDS
     while doomed.runs and time.monotonic() < deadline:
-        if step.startswith("2"):  # it needs dead letters to send
+        if step.startswith("2"):  # this step needs dead letters to send
             with world.feed.held():
                 world.feed.put_bad(10)
         time.sleep(1)
@@ -189,7 +189,7 @@ def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # no
 
 
 def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
-    """SIGKILL, and started again after a while."""
+    """Kill a server by SIGKILL, and restart it after a while."""
     shown = kill(server(world.servers))
     world.hold(dice, 0, 5)
     world.servers.restart(server(world.servers))
@@ -197,9 +197,9 @@ def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
 
 
 def dead_letters_unwritable(world: World, dice: random.Random) -> str:
-    """The dead-letter topic takes no record that is as large as a letter, while there are dead letters to write.
+    """Lower the maximum record size of the dead-letter topic below a letter's size, while there are letters to write.
 
-    Requiring more replicas than exist would have no effect: brokers never require more than a topic has.
+    A larger number of required replicas would have no effect: brokers never require more than a topic has.
     """
     usual = _largest(world)
     _take_at_most(world, _SMALLER_THAN_A_LETTER)
@@ -219,9 +219,10 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> str:
 
 
 def topic_recreated(world: World, dice: random.Random) -> str:
-    """The topic is deleted and created again: offsets start over.
+    """Delete the topic and create it again: offsets start over.
 
-    And leader epochs do, which the restart before has raised: a client that remembers them would fetch nothing.
+    Leader epochs start over, too, after an earlier restart has raised them: a client that remembers them would fetch
+    nothing.
     """
     server_killed(lambda servers: servers.kafka, world, dice)
     world.recover()
@@ -233,9 +234,9 @@ def topic_recreated(world: World, dice: random.Random) -> str:
 
 
 def _refused(world: World) -> str:
-    """The broker's error for a dead letter that it doesn't take, once the setting has reached it.
+    """Return the broker's error for a refused dead letter, once the setting has reached the broker.
 
-    What is taken until then is no letter: it has none of a letter's headers, and no accounting counts it.
+    Records that are accepted until then aren't letters: they lack a letter's headers, and no accounting counts them.
     """
     error = _awaited(lambda: _produced(world, world.topics.dead_letters, _PROBE), _ANSWER_SECONDS)
     require(error == "MSG_SIZE_TOO_LARGE", f"the dead-letter topic refuses with {error or 'nothing'}")
@@ -243,7 +244,7 @@ def _refused(world: World) -> str:
 
 
 def _produced(world: World, topic: str, value: bytes) -> str:
-    """The broker's error for a record that the client lets through; empty if it takes it."""
+    """Return the broker's error for a record that the client accepts; empty if the broker accepts it, too."""
     answers: list[KafkaError | None] = []
     producer = Producer({**world.client, "message.max.bytes": 4 * _TOO_LARGE, "log_level": 0})
     producer.produce(topic, value, on_delivery=lambda error, _: answers.append(error))
@@ -254,7 +255,7 @@ def _produced(world: World, topic: str, value: bytes) -> str:
 
 def _largest(world: World) -> str:
     resource = _dead_letter_topic(world)
-    admin = AdminClient(world.client)  # answers come as long as it is there
+    admin = AdminClient(world.client)  # kept, because answers are lost if it is deleted
     configs = admin.describe_configs([resource])[resource].result(timeout=20)
     return str(configs[_LARGEST].value)
 
@@ -271,7 +272,7 @@ def _dead_letter_topic(world: World, *entries: ConfigEntry) -> ConfigResource:
 
 
 def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
-    """SIGTERM while a transaction is open that consumers wait for, and started again."""
+    """Stop the database by SIGTERM while consumers wait for an open transaction, and restart it."""
     ended = ""
     with world.driver.session() as session:
         transaction = _locked(session, _dataset_keys(world.driver)[:50])
@@ -290,7 +291,7 @@ def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa:
 
 
 def deadlocked(world: World, dice: random.Random) -> str:
-    """A rival repeatedly takes locks on the same nodes in another order, and writes nothing."""
+    """Let a rival repeatedly lock the same nodes in another order, without writing."""
     keys = _dataset_keys(world.driver)
     watched = world.consumers[0]
     before = watched.metric("neo4j_retries_total", kind="DEADLOCK")
@@ -304,11 +305,11 @@ def deadlocked(world: World, dice: random.Random) -> str:
                     time.sleep(0.05)
                 transaction.rollback()
         except (DriverError, Neo4jError) as error:
-            # A deadlock that the rival loses is as good.
+            # A deadlock that the rival loses counts, too.
             lost += _code(error) == _DEADLOCK
         won = int(watched.metric("neo4j_retries_total", kind="DEADLOCK") - before)
     if not lost + won:
-        # The consumers may not meet it; two rivals always do.
+        # The consumers may not deadlock with the rival; two rivals always do.
         lost += _cross(world.driver, *dice.sample(keys, 2)) == _DEADLOCK
     require(lost + won, "no deadlock, neither with a consumer nor between two rivals")
     return f"{_DEADLOCK}: {lost} for a rival, {won} for the consumer that is watched"
@@ -351,7 +352,7 @@ def database_read_only(world: World, dice: random.Random) -> str:
 
 
 def disk_full(world: World, dice: random.Random) -> str:
-    """Fill the disk of transaction logs; later free it. A database that panicked is started again."""
+    """Fill the disk of transaction logs, and free it later. A database that panicked is restarted."""
     disk = world.servers.disk
     if disk is None:
         raise NotPossibleError("a small file system can be mounted by root, on Linux")
@@ -366,13 +367,13 @@ def disk_full(world: World, dice: random.Random) -> str:
 
 
 def _dataset_keys(driver: Driver) -> list[str]:
-    """Keys of the datasets that are there."""
+    """Keys of the stored datasets."""
     with driver.session() as session:
         return [record["key"] for record in session.run(_KEYS)]
 
 
 def _locked(session: Session, keys: list[str]) -> Transaction:
-    """A transaction that holds the locks of these datasets; one that a consumer's deadlock ended is begun again."""
+    """Begin a transaction that holds the locks of these datasets; after a deadlock with a consumer, begin again."""
     deadline = time.monotonic() + _MEET_SECONDS
     while True:
         transaction = session.begin_transaction()
@@ -394,7 +395,7 @@ def _blocked(driver: Driver) -> int:
 
 
 def _write_refused(driver: Driver) -> str:
-    """With which code a write is refused; empty if it isn't."""
+    """Error code of a refused write; empty if the write is accepted."""
     key = _dataset_keys(driver)[0]
     try:
         with driver.session() as session, session.begin_transaction() as transaction:
@@ -410,7 +411,7 @@ def _code(error: Exception) -> str:
 
 
 def server_paused(server: ServerOf, world: World, dice: random.Random) -> str:
-    """It stands still: connected, and silent."""
+    """Suspend a server for a while: connected, but without answers."""
     pid = server(world.servers).process.pid
     began = time.monotonic()
     with standing_still(pid):
@@ -420,7 +421,7 @@ def server_paused(server: ServerOf, world: World, dice: random.Random) -> str:
 
 
 def link_cut(link: LinkOf, world: World, dice: random.Random) -> str:
-    """Every connection is reset, again and again."""
+    """Reset all connections of a link, repeatedly."""
     reset = []
     for _ in range(_CUTS):
         reset.append(link(world.servers).cut())
@@ -432,7 +433,7 @@ def link_cut(link: LinkOf, world: World, dice: random.Random) -> str:
 
 
 def link_frozen(link: LinkOf, world: World, dice: random.Random) -> str:
-    """Every packet is lost for a while."""
+    """Let no data through a link for a while."""
     found = link(world.servers)
     before = found.held_back
     found.freeze()
@@ -446,7 +447,7 @@ def link_frozen(link: LinkOf, world: World, dice: random.Random) -> str:
 
 
 def link_slow(link: LinkOf, world: World, dice: random.Random) -> str:
-    """Every packet takes its time."""
+    """Delay all data on a link for a while."""
     found = link(world.servers)
     before, seconds = found.delayed, dice.uniform(0.02, 0.2)
     found.slow_down(seconds)
@@ -470,7 +471,7 @@ def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: boo
 
 
 def poisoned(world: World, dice: random.Random) -> str:
-    """Send at once hundreds of records that can't be applied."""
+    """Send hundreds of records at once that can't be applied."""
     count = dice.randrange(100, 400)
     with world.feed.held():
         before = world.feed.bad
@@ -482,7 +483,7 @@ def poisoned(world: World, dice: random.Random) -> str:
 
 
 def oversize(world: World, dice: random.Random) -> str:
-    """Events nearly as large as the topic takes; and one that is larger, which the broker has to refuse."""
+    """Send events nearly as large as the topic accepts, and a larger one, which the broker has to refuse."""
     with world.feed.held():
         before, sizes = world.feed.acknowledged, []
         for _ in range(3):
@@ -511,7 +512,7 @@ FAULTS: tuple[Fault, ...] = (
     *_server_faults("broker", lambda servers: servers.kafka, lambda servers: servers.kafka_link, slow_flows=True),
     Fault("dead-letter topic unwritable", dead_letters_unwritable),
     Fault("topic deleted and created again", topic_recreated, destroys=True),
-    # A write is a dozen round trips: with a slow link events hardly flow.
+    # A write has a dozen round trips, so events hardly flow over a slow link.
     *_server_faults("database", lambda servers: servers.neo4j, lambda servers: servers.neo4j_link, slow_flows=False),
     Fault("database restarted in mid-transaction", restarted_within_a_write),
     Fault("deadlocks with a rival", deadlocked, flows=True),

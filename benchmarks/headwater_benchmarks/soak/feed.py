@@ -1,4 +1,4 @@
-"""Feed: events at a steady rate, and a ledger of what the brokers acknowledged, which must be in the graph."""
+"""Feed: events at a steady rate, and a ledger of the acknowledged events, which must be in the graph."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class AcknowledgedFeed:
     """Thread that produces events, and the fold of all acknowledged ones.
 
     Args:
-        client: librdkafka settings that say where the cluster is.
+        client: librdkafka settings of the cluster.
         topic: the events topic.
-        seed: decides the stream.
+        seed: seed of the stream.
         rate: events per second.
 
     Attributes:
         expected: base facts of all acknowledged events that can be applied.
-        acknowledged: records, bad ones included.
+        acknowledged: number of acknowledged records, including bad ones.
         bad: number of these records that belong on the dead-letter topic.
     """
 
@@ -61,18 +61,18 @@ class AcknowledgedFeed:
 
     @property
     def expected(self) -> Any:
-        """Fold of the acknowledged events; only while paused."""
+        """Fold of the acknowledged events. Read it only while paused."""
         return self._builder.delta
 
     def resume(self) -> None:
-        """Go on."""
+        """Continue after a pause."""
         self._wanted.set()
 
     def pause(self) -> None:
-        """Stop with nothing kept back and everything acknowledged.
+        """Pause after all delayed events were sent and all events acknowledged.
 
         Raises:
-            HeadwaterError: the brokers don't acknowledge.
+            HeadwaterError: the brokers don't acknowledge the events.
         """
         self._wanted.clear()
         if not self._idle.wait(_FLUSH_SECONDS):
@@ -83,7 +83,7 @@ class AcknowledgedFeed:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Pause during the block, which may produce; other pausers wait."""
+        """Pause during the block, which may produce events; other calls wait."""
         with self._holding:
             self.pause()
             try:
@@ -92,20 +92,20 @@ class AcknowledgedFeed:
                 self.resume()
 
     def flush(self) -> None:
-        """Wait until everything is acknowledged.
+        """Wait until all events are acknowledged.
 
         Raises:
-            HeadwaterError: the brokers don't acknowledge.
+            HeadwaterError: the brokers don't acknowledge the events.
         """
         if self._producer.flush(_FLUSH_SECONDS) or self._failed:
             raise HeadwaterError(f"Kafka doesn't acknowledge events: {self._failed or 'the time is over'}.")
 
     def put(self, event: LineageEvent) -> None:
-        """Produce an event. From another thread only while paused."""
+        """Produce an event. Other threads may call this only while the feed is paused."""
         self._produce(encode(event), record_key(event), event)
 
     def put_bad(self, count: int) -> None:
-        """Produce records that can't be applied. From another thread only while paused."""
+        """Produce records that can't be applied. Other threads may call this only while the feed is paused."""
         for _ in range(count):
             self._produce(bad_record(self._dice, encode(next(self._stream))), self._dice.randbytes(4), None)
 
@@ -121,7 +121,7 @@ class AcknowledgedFeed:
                 self._idle.set()
                 self._wanted.wait()
                 self._idle.clear()
-                continue  # and look again: it may have been paused in between
+                continue  # check again: the feed may have been paused meanwhile
             began = time.monotonic()
             for _ in range(max(1, round(self._rate * _TURN_SECONDS))):
                 if self._dice.random() < _BAD_SHARE:
@@ -151,13 +151,13 @@ class AcknowledgedFeed:
 
 
 def bad_record(dice: random.Random, good: bytes) -> bytes:
-    """A record that can't be applied, and that a consumer must dead-letter.
+    """Make a record that can't be applied, and that a consumer must dead-letter.
 
-    One of: nothing, no event at all, an unknown schema, an event cut short.
+    One of: an empty value, garbage, an unknown schema, a truncated event.
 
     Args:
-        dice: chooses.
-        good: an event as it is, for the last kind.
+        dice: random generator.
+        good: a valid event, for the truncated event.
     """
     kinds = (
         b"",

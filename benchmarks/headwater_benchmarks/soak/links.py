@@ -12,22 +12,22 @@ from typing import Self
 from headwater.stack.ports import LOOPBACK
 
 _CHUNK_BYTES = 65_536
-# How often a frozen link looks whether it flows again.
+# Interval at which a frozen link checks if it flows again.
 _LOOK_SECONDS = 0.05
 
 
 class FaultyLink:
-    """Forwards a port to another one.
+    """Forwards a port to another port.
 
-    Cutting resets all connections. While it is frozen, connections stay open and nothing arrives.
+    Cutting resets all connections. While the link is frozen, connections stay open and no data arrives.
 
     Args:
-        target: the port behind it.
+        target: the port of the server.
 
     Attributes:
-        target: the port behind it, which new connections lead to.
-        held_back: number of chunks that came while it was frozen.
-        delayed: number of chunks that were delayed.
+        target: the port of the server, for new connections.
+        held_back: number of chunks that arrived while the link was frozen.
+        delayed: number of delayed chunks.
     """
 
     def __init__(self, target: int) -> None:
@@ -48,7 +48,7 @@ class FaultyLink:
         return int(self._server.getsockname()[1])
 
     def cut(self) -> int:
-        """Reset every connection, and refuse new ones; return the number of reset ones."""
+        """Reset all connections, and refuse new ones; return the number of reset connections."""
         with self._lock:
             self._cut = True
             count = len(self._pairs) // 2
@@ -58,7 +58,7 @@ class FaultyLink:
         return count
 
     def freeze(self) -> None:
-        """Let nothing through, as if every packet were lost; connections stay."""
+        """Let no data through, as if all packets were lost; connections stay open."""
         self._flowing.clear()
 
     def slow_down(self, seconds: float) -> None:
@@ -73,7 +73,7 @@ class FaultyLink:
         self._flowing.set()
 
     def close(self) -> None:
-        """Cut it for good."""
+        """Cut the link for good."""
         with contextlib.suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
@@ -81,13 +81,13 @@ class FaultyLink:
         self._flowing.set()
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the link itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
+        """Close the link."""
         self.close()
 
     def _accept(self) -> None:

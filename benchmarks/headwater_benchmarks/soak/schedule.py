@@ -1,11 +1,11 @@
 """Soak: faults in turns while events flow; after each turn the graph must match the events.
 
-Sequentially, each fault is a turn of its own. Together, so that all classes take minutes:
+By default, each fault is a separate turn. With `together`, faults share turns, so that all classes take minutes:
 
-    events flow meanwhile   several at once: each has its own consumers or its own links, and none hides another
-    events stop             one after another, with a recovery after each, and a comparison after a few
+    events still flow   several faults at once: each has its own consumers or links, and none hides another
+    events stop         one fault after another, with a recovery after each, and a comparison after a few
 
-Losses stay visible until the comparison: an event whose offset is committed is never read again, and a missing dead
+A loss stays visible until the comparison: an event whose offset is committed is never read again, and a missing dead
 letter isn't written later.
 """
 
@@ -25,16 +25,16 @@ from headwater_benchmarks.soak.faults import FAULTS, Fault, NotPossibleError, No
 from headwater_benchmarks.soak.world import World
 
 FAULTS_PER_MINUTE = 4
-"""Faults that a soak of some minutes injects on a quiet machine: 480 in two hours."""
+"""Number of faults per minute that a soak injects on an idle machine: 480 in two hours."""
 _RECOVERY_GOAL_SECONDS, _MEMORY_GOAL_MB = 60.0, 250.0
 _LONGEST = 2.0
-"""Multiple of the requested time after which a soak with too few faults is given up."""
+"""Multiple of the requested time after which a soak with too few faults ends."""
 _TRIES = 3
 """Number of tries of a fault without evidence, before the soak fails."""
 _AT_ONCE = 5
-"""Most faults at once: those of consumers start up to three processes each, and two cores have to be enough."""
+"""Maximum number of concurrent faults. Faults of consumers start up to three processes each; two cores must suffice."""
 _IN_A_ROW = 5
-"""Faults between two comparisons."""
+"""Number of faults between two comparisons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ class SoakOptions:
 
     Attributes:
         seconds: minimum duration; None: every class of faults once.
-        least_faults: how many there must have been; the soak goes on until then, for twice the time at most, and fails
-            where they are fewer.
-        seed: decides the events and the order of faults. The machine's timing is its own.
+        least_faults: minimum number of faults. The soak continues until then, for at most twice the time, and fails
+            with fewer faults.
+        seed: seed of the events and of the order of faults. Timing depends on the machine.
         rate: events per second.
         only: names of the faults to choose from; empty for all.
-        together: whether faults share a turn, and last no longer than they need.
+        together: whether faults share a turn, and last no longer than necessary.
         settle_seconds: maximum time of a recovery.
-        program: what Python runs as `headwater` for the group's members.
+        program: Python arguments that run `headwater` for the group's members.
     """
 
     seconds: float | None
@@ -68,10 +68,10 @@ class FaultOutcome:
     """Outcome of one class of faults.
 
     Attributes:
-        recovery_seconds: for each time, from its end, of faults at once from the last one's, until everything
-            acknowledged by then was in the graph.
+        recovery_seconds: for each occurrence, time from the fault's end (for faults at once, the last one's) until all
+            events acknowledged by then were in the graph.
         shown: evidence of each occurrence.
-        not_here: why it can't be made on this machine.
+        not_here: reason why the fault isn't possible on this machine; None if it is.
     """
 
     recovery_seconds: list[float] = field(default_factory=list)
@@ -79,7 +79,7 @@ class FaultOutcome:
     not_here: str | None = None
 
     def document(self, name: str) -> dict[str, Any]:
-        """For the report."""
+        """Document for the report."""
         seconds = self.recovery_seconds
         return {
             "name": name,
@@ -92,7 +92,7 @@ class FaultOutcome:
 
 @dataclass(slots=True)
 class _Soak:
-    """A soak that is going on."""
+    """A running soak."""
 
     options: SoakOptions
     tell: Callable[[str], object]
@@ -111,10 +111,10 @@ class _Soak:
         return time.monotonic() - self.began
 
     def run(self, world: World) -> None:
-        """Turn after turn, until it is over.
+        """Run turns until the soak is over.
 
         Raises:
-            HeadwaterError: something doesn't hold, or nothing shows that a fault happened.
+            HeadwaterError: a condition is violated, or a fault left no evidence.
         """
         dice = random.Random(self.options.seed)  # noqa: S311  no secret
         self.began = time.monotonic()
@@ -178,7 +178,7 @@ def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -
         tell: called with a line for each fault and comparison.
 
     Raises:
-        HeadwaterError: the servers don't come up.
+        HeadwaterError: the servers don't start.
     """
     going_on, failure = _Soak(options, tell), None
     world = World(
@@ -220,7 +220,7 @@ def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -
 
 
 def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibleError:
-    """Inject a fault; return the evidence. One that depends on chance (a consumer's locks) is tried again."""
+    """Inject a fault; return the evidence. A fault that depends on chance (a consumer's locks) is tried again."""
     for tries_left in range(_TRIES)[::-1]:
         try:
             if shown := fault.happen(world, dice):
@@ -235,12 +235,12 @@ def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibl
 
 
 def _own(dice: random.Random) -> random.Random:
-    """A fault's own dice, so that what it throws doesn't depend on what happens beside it."""
+    """Make a fault's own random generator, so that its choices don't depend on concurrent faults."""
     return random.Random(dice.getrandbits(64))  # noqa: S311  no secret
 
 
 def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Every class once, in another order each time; forever, or once."""
+    """Yield turns with every class once, in another order each time; forever, or once."""
     chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
     while True:
         yield from together(chosen, dice) if options.together else one_by_one(chosen, dice)
@@ -249,13 +249,13 @@ def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tu
 
 
 def one_by_one(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Every fault once, in any order: for each turn, whether its faults happen at once, and these."""
+    """Yield a turn for each fault, in random order: whether its faults happen at once, and the faults."""
     for fault in dice.sample(faults, len(faults)):
         yield False, (fault,)
 
 
 def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Every fault once, in as few turns as find as much."""
+    """Yield turns with every fault once, in as few turns as possible without hiding a fault."""
     chosen = dice.sample(faults, len(faults))
     turns = [(True, group) for group in _groups([fault for fault in chosen if fault.flows], _AT_ONCE)]
     turns += [(False, group) for group in _groups([fault for fault in chosen if not fault.flows], _IN_A_ROW)]
@@ -263,7 +263,7 @@ def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[boo
 
 
 def _groups(faults: Sequence[Fault], most: int) -> Iterator[tuple[Fault, ...]]:
-    """Split the faults into as few and as even groups as can be."""
+    """Split the faults into as few groups as possible, of similar size."""
     count = -(-len(faults) // most)
     for number in range(count):
         yield tuple(faults[number::count])

@@ -22,22 +22,22 @@ from headwater.stack.neo4j import Neo4jServer
 from headwater_benchmarks.soak.links import FaultyLink
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
-# Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
-# records and not within one. Neo4j's own size, 256 MB a file, is more than fits on the small disk.
+# Transaction logs are preallocated, like by default in production, so that the disk gets full between two records and
+# not within one. Neo4j's default of 256 MB a file is too large for the small disk.
 _SETTINGS = {"db.tx_log.rotation.size": "4m", "db.tx_log.preallocate": "true"}
 _DISK_MB = 2_048
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class BreakableServers:
-    """Both servers and the links that everybody uses. A context manager.
+    """Both servers, and the links in front of them. A context manager.
 
     Args:
-        folder: theirs; on the way out it is left empty of processes and mounts.
+        folder: folder of the servers; no processes use it after the exit, and no disk is mounted in it.
 
     Attributes:
-        kafka_link, neo4j_link: in front of each.
-        disk: the small disk that holds Neo4j's data, where one can be mounted.
+        kafka_link, neo4j_link: link in front of each server.
+        disk: the small disk with Neo4j's data; None if it can't be mounted.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -69,7 +69,7 @@ class BreakableServers:
         return self.neo4j.password_file.read_text(encoding="utf-8").strip()
 
     def start(self) -> None:
-        """Start both and wait until they answer.
+        """Start both servers and wait until they answer.
 
         Raises:
             HeadwaterError: a server doesn't start.
@@ -84,14 +84,14 @@ class BreakableServers:
         """Restart an ended server, and wait until it answers.
 
         Raises:
-            HeadwaterError: it doesn't come up.
+            HeadwaterError: the server doesn't start.
         """
         server.process.stop()
         server.start()
         server.wait(_never)
 
     def close(self) -> None:
-        """End both, and the links."""
+        """End both servers, and the links."""
         for server in (self.kafka, self.neo4j):
             if server.started:
                 with contextlib.suppress(ProcessLookupError):
@@ -110,7 +110,7 @@ def kill(server: KafkaBroker | Neo4jServer) -> str:
     """Kill by SIGKILL and wait for the end; return the exit status.
 
     Raises:
-        CheckFailedError: not by that signal.
+        CheckFailedError: the process didn't end by this signal.
     """
     process = server.process
     os.kill(process.pid, signal.SIGKILL)
@@ -155,12 +155,12 @@ class Disk:
         return None
 
     def fill(self) -> bool:
-        """Fill the disk; return whether it worked."""
+        """Fill the disk; return True if this worked."""
         used_mb = shutil.disk_usage(self._folder).used // (1 << 20)
         return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
 
     def refusal(self) -> str:
-        """With which error a file of 2 MB is refused; empty if there is room for it."""
+        """Error for a new file of 2 MB; empty if there is room for it."""
         probe = self._folder / "probe"
         try:
             probe.write_bytes(bytes(2 << 20))
@@ -171,11 +171,11 @@ class Disk:
         return ""
 
     def empty(self) -> None:
-        """Give the room back."""
+        """Restore the size of the disk."""
         _mount("-o", f"remount,size={self._size_mb}m", str(self._folder))
 
     def unmount(self) -> None:
-        """Take it away, with all that is on it."""
+        """Unmount the disk, which deletes its content."""
         subprocess.run(["umount", str(self._folder)], capture_output=True, check=False)
 
 

@@ -40,7 +40,7 @@ _LOOK_SECONDS = 0.2
 _REQUEST_SECONDS = 10.0
 _MEMORY_SECONDS = 1.0
 _AWAY = (KafkaException, BrokerUnavailableError)
-# A dead consumer is noticed after the first, a stuck one after the second: shorter than in production, as is the soak.
+# Time until a dead consumer is noticed, and until a stuck one is noticed: shorter than in production, like the soak.
 _IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
@@ -48,20 +48,20 @@ class World:
     """The whole world. A context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
-        seed: decides the events.
+        seed: seed of the events.
         rate: events per second.
-        together: whether faults happen at once: then there are more consumers, and faults last no longer than they
-            need where how long is left to chance.
+        together: whether faults happen at once. Then there are more consumers, and faults of random duration last only
+            as long as necessary.
         settle_seconds: maximum wait for a recovery.
-        program: what Python runs as `headwater` for the group's own members.
+        program: Python arguments that run `headwater` for the group's members.
 
     Attributes:
         servers: Kafka and Neo4j.
-        feed: produces events.
-        consumers: the group's members that should be running.
-        driver: to the graph, past the link.
-        peaks: name of each consumer that was ever seen ⇒ the most that was resident, MB: the kernel's own high
-            watermark as of the last look, at most a second before the process ended.
+        feed: producer of events.
+        consumers: members of the group that should be running.
+        driver: driver of the graph, which doesn't use the link.
+        peaks: peak resident memory in MB of each consumer so far, by name: the kernel's high watermark at the last
+            reading, at most a second before the process ended.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class World:
     ) -> None:
         self._seed, self._rate, self._brief, self._settle_seconds = seed, rate, together, settle_seconds
         self._program = program
-        # As many partitions as there may ever be consumers at once, so that each has one.
+        # One partition for each possible consumer.
         self._members, self._partitions = (3, 12) if together else (2, 4)
         self._joined: list[ConsumerProcess] = []
         self._open = ExitStack()
@@ -96,7 +96,7 @@ class World:
         """Start everything.
 
         Raises:
-            HeadwaterError: something doesn't come up.
+            HeadwaterError: a server or process doesn't start.
         """
         try:
             self._start()
@@ -141,12 +141,12 @@ class World:
         ensure_topics(self.client, topic_specs(self.topics, partitions=self._partitions))
 
     def recreate_topic(self) -> None:
-        """Delete the events topic, with all on it, and create it again. Settle first."""
+        """Delete the events topic with all records, and create it again. Call `recover` or `verify` first."""
         figures = account(self.client, self.topics, _GROUP)
         self._earlier = (self._earlier[0] + figures.acknowledged, self._earlier[1] + figures.dead_lettered)
         admin = AdminClient(self.client)
         admin.delete_topics([self.topics.events], operation_timeout=20)[self.topics.events].result()
-        # Deletion is acknowledged before every trace of the topic is gone.
+        # Deletion is acknowledged before the topic is completely deleted.
         self._until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion")
         self._create_topics()
 
@@ -157,11 +157,11 @@ class World:
                     self.peaks[one.name] = peak
 
     def join(self, *, program: Sequence[str] | None = None, **settings: str) -> ConsumerProcess:
-        """One more member of the group, which the world ends but doesn't count among its own.
+        """Start a further member of the group, which the world ends but doesn't list in `consumers`.
 
         Args:
-            program: what Python runs as `headwater`; the members' own by default.
-            settings: further ones of the materializer.
+            program: Python arguments that run `headwater`; by default those of the other members.
+            settings: further settings of the materializer.
         """
         folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
@@ -173,7 +173,7 @@ class World:
             "neo4j_password": self.servers.neo4j_password,
             "topic_prefix": "soak",
             "materializer_group": _GROUP,
-            # A zombie's locks are gone, and a lost answer is given up, soon enough to recover within a minute.
+            # Short, so that a zombie's locks and lost answers time out early enough for a recovery within a minute.
             "materializer_write_timeout_seconds": "15",
             "materializer_dead_letter_max_ratio": "1",
             **settings,
@@ -186,7 +186,7 @@ class World:
 
     @contextmanager
     def lent(self, dice: random.Random) -> Iterator[ConsumerProcess]:
-        """A ready member of the group, for one fault alone; never the first, whose metrics faults read."""
+        """Lend a ready member of the group to one fault; never the first member, whose metrics faults read."""
         with self._lending:
             while not (free := [one for one in self.consumers[1:] if one not in self._lent]):
                 self._lending.wait()
@@ -201,10 +201,10 @@ class World:
                 self._lending.notify()
 
     def await_ready(self, consumer: ConsumerProcess) -> None:
-        """Wait until it has partitions and reaches both servers.
+        """Wait until a consumer has partitions and reaches both servers.
 
         Raises:
-            HeadwaterError: it ended, or doesn't come to that.
+            HeadwaterError: the consumer ended, or didn't get ready in time.
         """
         consumer.until(consumer.ready, "readiness", seconds=self._settle_seconds)
 
@@ -219,13 +219,13 @@ class World:
         self.consumers[self.consumers.index(gone)] = self.join()
 
     def recover(self) -> float:
-        """Wait until all that was acknowledged by now is committed by the group and every member is ready.
+        """Wait until the group has committed all records acknowledged by now, and every member is ready.
 
         Returns:
-            How many seconds that took.
+            Duration of the wait in seconds.
 
         Raises:
-            HeadwaterError: it doesn't come to that.
+            HeadwaterError: the group didn't recover in time.
         """
         began = time.monotonic()
         ends = {one.partition.number: one.end for one in self._positions(self.topics.events)}
@@ -239,24 +239,25 @@ class World:
         return time.monotonic() - began
 
     def warm_up(self) -> None:
-        """Have some events applied, so that no fault meets a database that has yet to plan every statement.
+        """Let some events be applied, so that the database has planned all statements before the first fault.
 
         Raises:
-            HeadwaterError: it doesn't come to that.
+            HeadwaterError: the events weren't applied in time.
         """
         self.feed.resume()
         time.sleep(_WARM_UP_SECONDS)
         self.verify()
 
     def verify(self) -> dict[str, int]:
-        """Pause, settle, and compare the graph with the ledger.
+        """Pause the feed, recover, and compare the graph with the ledger.
 
         Returns:
-            Records that were acknowledged, how many of these are dead letters, and nodes and relationships compared.
+            Number of acknowledged records, number of dead letters among them, and number of compared nodes and
+            relationships.
 
         Raises:
-            HeadwaterError: nothing settles.
-            CheckFailedError: a condition doesn't hold.
+            HeadwaterError: the group didn't recover in time.
+            CheckFailedError: a condition is violated.
         """
         self.feed.pause()
         self.recover()
@@ -274,7 +275,7 @@ class World:
         }
 
     def group_members(self) -> dict[str, int]:
-        """Client id of each member that the brokers have in the group ⇒ how many partitions it has.
+        """Number of partitions of each member of the group, by client id, according to the brokers.
 
         Raises:
             HeadwaterError: the brokers don't answer.
@@ -291,7 +292,7 @@ class World:
         return found
 
     def topic_ids(self) -> set[str]:
-        """Kafka's id of the events topic: one, but for a topic without partitions.
+        """Kafka's id of the events topic; empty for a topic without partitions.
 
         Raises:
             HeadwaterError: the brokers don't answer.
@@ -299,7 +300,7 @@ class World:
         return {one.partition.topic_id for one in self._positions(self.topics.events)}
 
     def letters(self) -> int:
-        """Records that the dead-letter topic was ever given.
+        """Number of all records that the dead-letter topic has received.
 
         Raises:
             HeadwaterError: the brokers don't answer.
@@ -318,7 +319,7 @@ class World:
         return found
 
     def _until(self, condition: Callable[[], bool], what: str) -> None:
-        """Wait for it; a broker that comes back needs a moment."""
+        """Wait until the condition is true, for example until a restarted broker answers."""
         deadline = time.monotonic() + self._settle_seconds
         while True:
             try:
@@ -349,7 +350,7 @@ class World:
 
 
 def committed_up_to(positions: Sequence[PartitionOffsets], ends: Mapping[int, int]) -> bool:
-    """True when the group has committed these offsets, by partition."""
+    """Return True if the group has committed these end offsets, by partition."""
     committed = {one.partition.number: one.committed or 0 for one in positions}
     return all(committed.get(number, 0) >= end for number, end in ends.items())
 
@@ -360,11 +361,11 @@ def discrepancies(
     """List faults of offsets, dead letters and the graph.
 
     Args:
-        accounting: records of today's topic, by their end.
+        accounting: accounting of the current topic.
         comparison: comparison of the graph with the ledger.
-        earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
-        acknowledged: records that the brokers acknowledged.
-        bad: dead letters that there should be.
+        earlier: numbers of acknowledged and dead-lettered records on deleted incarnations of the topic.
+        acknowledged: number of records that the brokers acknowledged.
+        bad: expected number of dead letters.
     """
     given, dead = accounting.acknowledged + earlier[0], accounting.dead_lettered + earlier[1]
     missing, extra, changed = comparison.missing, comparison.extra, comparison.changed

@@ -124,7 +124,7 @@ def search(
     query = AuditQuery(subject, time_if_given(since), time_if_given(until), operation, outcome, dataset)
     matching = query.matching(_lines(settings, file, topic=topic))
     if console.json_mode:
-        # Record by record, since there may be millions.
+        # Printed record by record, because there may be millions.
         console.raw('{"records": [')
         for number, (_, record) in enumerate(matching):
             console.raw(f"{',' if number else ''}\n{json.dumps(record, sort_keys=True)}")
@@ -159,10 +159,10 @@ def _row(record: dict[str, Any]) -> str:
 def _lines(
     settings: Settings, files: list[Path] | None, *, topic: bool, truncated: Callable[[str], None] = lambda _: None
 ) -> Iterator[PlacedLine]:
-    """Lines of the files or the topic that the options name, else of the settings.
+    """Read lines of the files or the topic that the options name, else of the configured audit.
 
     Raises:
-        InputError: neither is named, both are, or a file can't be read.
+        InputError: neither files nor a topic is named, both are, or a file can't be read.
         UnreachableError: Kafka doesn't answer.
     """
     if files and topic:
@@ -200,10 +200,10 @@ def _of_topic(settings: Settings, truncated: Callable[[str], None]) -> Iterator[
 
 
 def _keys(settings: Settings, named: list[str]) -> list[str]:
-    """Public keys that the options name, else that of the settings.
+    """Read the public keys that the options name, else the configured one.
 
     Raises:
-        InputError: one can't be read, or isn't one.
+        InputError: a key can't be read, or isn't a public key.
     """
     try:
         if not named:

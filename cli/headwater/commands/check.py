@@ -113,7 +113,7 @@ def command(
 
 
 def _conclude(found: Checks, graph: GraphState) -> None:
-    """End the command by what was found."""
+    """End the command with the exit status for the findings."""
     exempted = f"; {found.exempted:,} more are exempted" if found.exempted else ""
     late = ", ".join(each.rule for each in found.unchecked)
     if found.total:
@@ -200,8 +200,8 @@ def _subject(finding: Finding) -> str:
 def junit_report(found: Checks) -> str:
     """Format the checks as JUnit XML: a suite for each rule, a case for each finding; a passing case for none.
 
-    Findings beyond the limit share one case. The case of a rule that wasn't checked, or of which not all is known,
-    is an error.
+    Findings beyond the limit share one case. A rule that wasn't checked, or only incompletely, has an error as its
+    case.
     """
     more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}
     failures = sum(len(rule.findings) + (more[rule.rule] > 0) for rule in found.rules)

@@ -153,7 +153,7 @@ def _export(name: str, tenant: str | None) -> None:
 def _read(
     files: list[tuple[str, str]], withdrawn: list[str], namespace: str | None, catalog: str | None, names: Names
 ) -> list[DeclaredSet]:
-    """The sets of files, by name and text; all mistakes of all files at once."""
+    """Parse the sets of files, given as name and text; report the mistakes of all files together."""
     columns = None if catalog is None else _text(catalog)
     if not files and not withdrawn:
         raise InputError("There is nothing to declare.", fix="Name a file, or a set with --withdraw.")
@@ -287,7 +287,7 @@ _SIGNS: Final = {"added": "+", "withdrawn": "-", "changed": "~"}
 
 
 def view(results: Sequence[SetResult]) -> str:
-    """The changes of each set, a line each."""
+    """Format the changes of each set, one per line."""
     return "\n".join(line for result in results for line in _lines(result))
 
 
@@ -324,7 +324,7 @@ def _lines(result: SetResult) -> Iterator[str]:
 
 
 def _is_shown(value: ChangedValue) -> bool:
-    """Left out if owners' types or tags' values are empty before and after."""
+    """Return False for types of owners and values of tags that are empty before and after."""
     return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
 
 

@@ -35,7 +35,7 @@ def command(
         raise InputError("--full and --days contradict each other.", fix="Give one of them.")
     folder = DemoFolder.default()
     try:
-        # First, because a download shows its own progress bar, and a terminal has room for one live display.
+        # First, because a download shows its own progress bar, and a terminal can show only one live display.
         fetch_jars("kafka", "neo4j", "spark")
         with View() as view:
             outcome = run(folder, view, days=YEAR_DAYS if full else days or MONTH_DAYS, keep=keep)

@@ -16,12 +16,13 @@ from headwater.show.names import asset_text, moment_text, short_version, transfo
 from headwater.show.pages import next_page
 from headwater.show.schemas import retyped_text
 from headwater.times import time_if_given
-from headwater_analysis.assets import Asset, spelling
+from headwater_analysis.assets import Asset
 from headwater_analysis.diff import ColumnChange, Diff, EdgeChange, Point, Side, diff
 from headwater_analysis.lineage import Transformation
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
 from headwater_analysis.schemas import DiffChange
+from headwater_schemas.naming import spelling
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -106,7 +107,7 @@ def view(answer: Diff) -> RenderableType:
 
 
 def summary(answer: Diff) -> str:
-    """Summarize the number of differences, and how to get the rest."""
+    """Format the number of differences, and the option for the next page."""
     parts = (
         (answer.datasets_total, "dataset"),
         (answer.columns_total, "schema column"),

@@ -134,7 +134,7 @@ def replay(
         if dry_run:
             sent, refused = 0, {}
         else:
-            # Read again instead of kept: letters may be larger than memory.
+            # Read again instead of kept: all letters together may be larger than memory.
             chosen = (letter for letter in letters(topics.client, topics.dead_letters) if found.includes(letter))
             report = send_back(topics.client, topics.events, chosen, sent=lambda: progress.advance(task))
             sent, refused = report.sent, report.refused
@@ -245,7 +245,7 @@ class _Selected:
                 self._places.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Return True if the letter was selected. Letters that came since aren't."""
+        """Return True if the letter was selected. Letters that arrived since then aren't selected."""
         return letter.where in self._places
 
     @property

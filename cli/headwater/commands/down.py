@@ -20,7 +20,7 @@ def command(
     data_dir = paths.data_dir()
     with console.status("Stopping Kafka and Neo4j"):
         was_running = lifecycle.bring_down(data_dir)
-        # And the stack of a demo that was to keep it up.
+        # Also the stack of a demo that kept it up.
         was_running |= lifecycle.bring_down(paths.demo_dir())
     if purge:
         lifecycle.purge(data_dir)

@@ -46,7 +46,7 @@ _STALLED_SECONDS: Final = 60.0
 _FLUSH_SECONDS: Final = 60.0
 _INTERRUPTED_SECONDS: Final = 10.0
 _WAIT_SECONDS: Final = 0.2
-# Maximum number of refusals that are kept, and of those shown to people.
+# Maximum numbers of refusals that are kept, and that are shown to people.
 _MOST_LISTED: Final = 1_000
 _MOST_SHOWN: Final = 20
 _LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -60,7 +60,7 @@ class RefusedDocument:
     Attributes:
         line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the document.
-        reason: coarsely, `intake.receiving.RefusalReason`.
+        reason: kind of fault, an `intake.receiving.RefusalReason`.
         message: the fault.
     """
 
@@ -219,7 +219,7 @@ class _Nowhere:
         """Forget the documents."""
 
     def problem(self) -> None:
-        """There is nothing to send."""
+        """Return None: nothing is sent, so there is no problem."""
 
 
 def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
@@ -325,7 +325,7 @@ def _documents(name: str) -> Iterator[SplitDocument]:
 
 
 def _mapped(file: IO[bytes]) -> Iterator[SplitDocument]:
-    """Documents of a file of any size: it is never in memory as a whole."""
+    """Split a file of any size into documents, without reading the whole file into memory."""
     if not file.seek(0, 2):
         return
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -333,7 +333,7 @@ def _mapped(file: IO[bytes]) -> Iterator[SplitDocument]:
 
 
 def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
-    """Documents of a stream: lines as they come; an array or a single document once complete, through a file."""
+    """Split a stream into documents: lines as they arrive; an array or a single document once complete, from a file."""
     first, skipped = b"", 0
     for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
         first = line
@@ -351,7 +351,7 @@ def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return True if a line is a whole document, so that each line is one."""
+    """Return True if a line is a complete document. Then each line is a document."""
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 

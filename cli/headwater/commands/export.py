@@ -173,7 +173,7 @@ def _warn(one: DatasetContract) -> None:
 
 
 class _Unreadable:
-    """Count of records that are no events."""
+    """Count of records that aren't events."""
 
     count = 0
 

@@ -202,7 +202,7 @@ def _served(forwarder: Forwarder, metrics: ForwardMetrics, host: str, port: int 
 
 
 def _shown(to: str) -> str:
-    """Without a query, which may hold a secret."""
+    """Remove the query of a URL, which may contain a secret."""
     return to.partition("?")[0]
 
 

@@ -1,4 +1,4 @@
-"""`headwater gate`: whether open incidents cover what a job is about to read."""
+"""`headwater gate`: check if open incidents cover data that a job is about to read."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dic
     source = _opened(archive) if archive is not None else None
     with asking_kafka(settings.kafka, doing=f"looking at group {group}"):
         with graph_driver(settings.neo4j) as driver:
-            # A group's name may be wrong, but the graph knows its writers.
+            # The given group may be wrong, but the graph stores the groups that write it.
             for each in {group, *writing_groups(driver, settings.neo4j.database)}:
                 require_stopped(client, each)
         confirm(
@@ -349,7 +349,7 @@ def restored(
         back: dict[Partition, int] = {}
         expired = records = 0
         for each in positions:
-            # Nothing of a partition that the graph doesn't know, or knows of an incarnation of the topic that is gone.
+            # 0 for a partition that isn't in the graph, or only with another incarnation of the topic.
             holds_until = holds.get((each.partition.number, each.partition.topic_id), 0)
             expired += max(0, each.begin - holds_until)
             if each.committed is not None and holds_until < each.committed:

@@ -212,9 +212,10 @@ _WIDEST = max(len(severity) for severity in Severity)
 
 
 def view(impact: Impact, *, why: bool) -> RenderableType:
-    """All that is shown.
+    """Build the view of an impact.
 
     Args:
+        impact: the impact.
         why: whether to show the path to each asset, the reason and the advice.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
@@ -315,7 +316,7 @@ def _path_text(start: Asset, item: ImpactItem) -> str:
 
 
 def _part(part: Part) -> str:
-    """Offsets, files or a version, as far as they are known."""
+    """Format the known offsets, files or version of a part."""
     certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
     if part.offsets:
         shown = ", ".join(partition_text(span.partition, span.start, span.end) for span in part.offsets[:_MOST])

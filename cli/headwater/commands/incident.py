@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
@@ -12,7 +13,7 @@ from rich.text import Text
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, document, graph_command
-from headwater.graph_reader import asking
+from headwater.graph_reader import asking, in_words
 from headwater.incident import views
 from headwater.incident.acting import (
     WAIT_SECONDS,
@@ -24,11 +25,17 @@ from headwater.incident.acting import (
     act,
     perform,
 )
+from headwater.incident.detecting import BY, LOOK_BACK, detection_lines, run_detection
+from headwater.incident.figures import figures_summary, figures_table
+from headwater.incident.notifying import check, notify, summary
+from headwater.incident.notifying import lines as notification_lines
 from headwater.incident.parts import with_part
+from headwater.incident.planning import plan_summary, plan_view
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
 from headwater.options import TenantOption, complete_dataset
 from headwater.show.pages import FittedView, counted
+from headwater.times import parse_time
 from headwater.trace_options import arrived, parse_duration
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
 
@@ -38,6 +45,14 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
     from headwater_analysis.incidents.answers import GivenPart
+    from headwater_analysis.incidents.detection import (
+        default_fault_policy,
+        default_fault_policy_text,
+        load_fault_policy,
+    )
+    from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
+    from headwater_analysis.incidents.planning.plan import plan
+    from headwater_analysis.incidents.planning.planned import IncidentPlan
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -57,6 +72,10 @@ TypeOption = Annotated[
 TitleOption = Annotated[str | None, typer.Option("--title", help="A new title.", show_default=False)]
 DescriptionOption = Annotated[
     str | None, typer.Option("--description", help="Text for people, in place of an earlier one.", show_default=False)
+]
+EveryOption = Annotated[
+    str | None,
+    typer.Option("--every", metavar="TIME", help="Go on until Ctrl-C, with this pause: 60s, 5m.", show_default=False),
 ]
 NeededReason = Annotated[str, typer.Option("--reason", help="Why.", show_default=False)]
 
@@ -151,6 +170,24 @@ def list_(
     return Shown(found, FittedView(views.incidents_table(found)), summary)
 
 
+@app.command("figures")
+@graph_command()
+def figures(
+    ask: Ask,
+    *,
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="Period of the times before now: 30d, 12h.")
+    ] = "90d",
+) -> Shown:
+    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    period = parse_duration(since) or PERIOD
+    found = ask(
+        lambda reader: incident_figures(reader, period=period),
+        lambda server: server.get(("incident-figures",), IncidentFigures, {"period": period}),
+    )
+    return Shown(found, FittedView(figures_table(found)), figures_summary(found))
+
+
 @app.command("show")
 @graph_command(steps=1_000)
 def show(
@@ -168,6 +205,20 @@ def show(
     )
     notes = () if found.reach is None else found.reach.blast.notes
     return Shown(found, views.incident_view(found), views.reach_summary(found), notes)
+
+
+@app.command("plan")
+@graph_command(steps=1_000)
+def plan_(ask: Ask, incident: IdArgument) -> Shown:
+    """Plan the repair of an incident: what to correct, run again, declare and report, in order, with the commands.
+
+    Once a rerun has replaced bad data, its step is gone.
+    """
+    found = ask(
+        lambda reader: plan(reader, incident, limit=ask.limit, arrivals=arrived),
+        lambda server: server.get(("incidents", incident, "plan"), IncidentPlan, {"limit": ask.limit}),
+    )
+    return Shown(found, plan_view(found), plan_summary(found), tuple(shortened(note, 600) for note in found.notes))
 
 
 @app.command()
@@ -356,12 +407,7 @@ def refresh_(
         typer.Argument(metavar="[ID]...", help="Ids, or their beginnings. Default: all open ones.", show_default=False),
     ] = None,
     *,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            "--every", metavar="TIME", help="Go on until Ctrl-C, with this pause: 60s, 5m.", show_default=False
-        ),
-    ] = None,
+    every: EveryOption = None,
     by: ByOption = None,
     wait: WaitOption = WAIT_SECONDS,
     tenant: TenantOption = None,
@@ -378,6 +424,94 @@ def refresh_(
         view = "\n".join(lines(done.items)) or "No incident is open."
     else:
         view = f"{done.recorded:,} records in {done.rounds:,} rounds."
+    console.result(document(done, NOT_REPORTED), Text(view))
+
+
+@app.command("notify")
+def notify_(
+    channels: Annotated[
+        Path, typer.Option("--channels", metavar="FILE", help="Channels of owners and consumers.", show_default=False)
+    ],
+    incident: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Ids, or their beginnings. Default: all open ones, and those resolved since the last message.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    every: EveryOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and record nothing.")] = False,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Notify owners and consumers of what incidents reached, once per incident and change, and record that.
+
+    Exit status 5: a service didn't accept a message. The next round sends it again.
+
+    headwater incident notify --channels channels.toml --every 60s
+
+    headwater incident notify INC-1a2b3c4d5e --channels channels.toml --dry-run
+    """
+    pause = parse_duration(every)
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    done = notify(run, incident or (), channels, None if pause is None else pause.total_seconds(), dry_run=dry_run)
+    found = notification_lines(done.items, with_text=dry_run) if pause is None else []
+    console.result(document(done, NOT_REPORTED), Text("\n".join([*found, summary(done)])))
+    check(done)
+
+
+def _print_policy(value: bool) -> None:
+    if value:
+        console.raw(default_fault_policy_text())
+        raise typer.Exit
+
+
+@app.command("detect")
+def detect_(
+    *,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="Policy file (TOML) instead of Headwater's own.", show_default=False)
+    ] = None,
+    print_policy: Annotated[
+        bool,
+        typer.Option("--print-policy", callback=_print_policy, is_eager=True, help="Print Headwater's own policy."),
+    ] = False,
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since", metavar="TIME", help="Look-back: what happened before opens nothing. A time, or 2h, 7d."
+        ),
+    ] = LOOK_BACK,
+    every: EveryOption = None,
+    by: Annotated[str, typer.Option("--by", help="Person or program that acts.")] = BY,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would open, and publish nothing.")] = False,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Look for faults in the graph, and open incidents for those that a policy names.
+
+    Faults are failed assertions, broken chains of micro-batches, failed runs that had committed, versions that no known
+    run wrote, and datasets that are late. A fault that has an incident, open or resolved, opens no other one.
+
+    headwater incident detect --policy incidents.toml --every 60s
+    """
+    parse_time(since)
+    pause = parse_duration(every)
+    with in_words(str):
+        chosen = default_fault_policy() if policy is None else load_fault_policy(policy)
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    done = run_detection(
+        run, chosen, since=since, every_seconds=None if pause is None else pause.total_seconds(), dry_run=dry_run
+    )
+    if pause is None and done.latest is not None:
+        view = "\n".join(detection_lines(done.latest, dry_run=dry_run))
+    else:
+        view = f"{done.opened:,} incidents opened, {done.extended:,} extended in {done.rounds:,} rounds."
     console.result(document(done, NOT_REPORTED), Text(view))
 
 

@@ -50,7 +50,7 @@ class LineageFormat(StrEnum):
 
 
 def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
-    """Make the function of which Typer makes the command."""
+    """Make the function from which Typer builds the command."""
 
     def command(
         ask: Ask,
@@ -117,7 +117,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
 def _at_server(server: Server, question: LineageQuestion) -> Lineage:
     asset, column = question.asset, question.column
     if column is None and question.influence is not None:
-        # Only columns are asked so.
+        # Only columns have an influence; `#` separates the column from its dataset.
         asset, _, column = asset.partition("#")
     filters = question.filters
     given = {
@@ -154,7 +154,8 @@ _MOST_CONSUMERS = 20
 def tree(answer: Lineage) -> FittedView:
     """Tree of the page along its hops, siblings by name; assets that are only passed through are dim.
 
-    For columns, those of DIRECT influence; the others are counted in a line. A page without DIRECT columns shows all.
+    Of columns, the tree shows those with DIRECT influence and counts the others in a line. If there are none, it shows
+    all.
     """
     start = asset_text(answer.start).append(" (gone)" if answer.gone else "", "red")
     root = Tree(start.append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
@@ -175,7 +176,7 @@ def tree(answer: Lineage) -> FittedView:
 
 
 def table(answer: Lineage) -> FittedView:
-    """The page, a row for each item and job."""
+    """Table of the page with a row for each item and job."""
     headings = ["hops", "asset", "by", "first seen", "last seen"]
     if answer.direct is not None:
         headings[1:1] = ["influence"]
@@ -207,14 +208,14 @@ def _made_by(via: Via) -> str:
 
 
 def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
-    """Hops from an asset to itself, and which asset that is."""
+    """Yield hops from an asset to itself, each with the asset."""
     assets = {asset.key: asset for asset in (answer.start, *(item.asset for item in answer.items))}
     for loop in answer.loops:
         yield loop, assets[loop.source]
 
 
 def summary(answer: Lineage) -> str:
-    """Summarize the number of items, and how to get the ones left out."""
+    """Format the number of items, and the options that show the ones left out."""
     direction = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
@@ -250,7 +251,7 @@ def _besides(answer: Lineage) -> Iterator[str]:
 
 
 def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
-    """Their names, with type and criticality: `delay-board (DASHBOARD, tier-1)`."""
+    """Format consumers with type and criticality: `delay-board (DASHBOARD, tier-1)`."""
     named = []
     for each in consumers[:_MOST_CONSUMERS]:
         about = ", ".join(shortened(word) for word in (each.type, each.criticality) if word)
@@ -290,8 +291,8 @@ class _Hop:
 class _Branches:
     """Every hop between the items of a page and the start.
 
-    Each node is drawn completely below its first predecessor on a shortest path; for other hops to it, only its name
-    and the hop's jobs are shown.
+    Each node is drawn completely below its first predecessor on a shortest path. Other hops to the node show only its
+    name and the hop's jobs.
 
     Args:
         influence: influence of columns to show.
@@ -334,7 +335,7 @@ class _Branches:
                 self._hops[from_][place] = _Hop(place, via, edge.via_total)
 
     def grow(self, root: Tree) -> None:
-        """Add everything below the start, with an explicit stack: lineage may be deeper than Python's."""
+        """Add everything below the start, with an explicit stack: lineage may exceed Python's recursion limit."""
         drawn = {self._start}
         waiting = self._leaving(root, self._start, drawn)
         while waiting:

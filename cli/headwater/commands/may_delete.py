@@ -82,7 +82,7 @@ _MOST = 50
 
 
 def view(found: MayDelete) -> RenderableType:
-    """All that is shown."""
+    """Build the view of the answer."""
     text, style = _VERDICTS[found.verdict]
     what = dataset_text(found.dataset)
     if found.version is not None:

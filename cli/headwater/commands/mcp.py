@@ -30,7 +30,7 @@ from headwater_server.mcp.asks import Asks, InProcess
 from headwater_server.mcp.protocol import mcp_server
 from headwater_server.mcp.tools import bound_tools
 
-# As a server on a loopback address without a way to log in: whoever can start this command can read the whole graph.
+# Like a server on a loopback address without log-in: anybody who can start this command can read the whole graph.
 _WITHOUT_LOG_IN: Final[Mapping[str, Any]] = {"host": "127.0.0.1", "allowed_hosts": "", "allow_anonymous_reads": False}
 _SENDER: Final[Mapping[str, Any]] = {
     "asgi": {"version": "3.0"},
@@ -63,7 +63,7 @@ def command(
             start_logging(settings.log)
             console.using({"Server": f"{chosen.url} ({chosen.origin})"})
             with contextlib.closing(Server(chosen)) as server:
-                server.me()  # a command that ends is seen sooner than calls that are refused
+                server.me()  # fails at once if the server refuses the credential, not only at the first call
             asks = _of_a_server(chosen)
         lines = Lines(sys.stdin.fileno(), settings.serve.body_max_bytes)
         with contextlib.closing(lines), stopped_by_signals(lines.end):
@@ -105,11 +105,12 @@ async def _served(asks: contextlib.AbstractAsyncContextManager[AsksOf], lines: L
 class Lines:
     """Lines of a file, until its end or a call of `end`.
 
-    The reader of the SDK waits in a thread that nothing wakes: a signal wouldn't end the process while stdin is open.
+    The SDK's reader waits in a thread that can't be interrupted, so a signal wouldn't end the process while stdin is
+    open.
 
     Args:
-        file: descriptor.
-        most_bytes: bytes of a line. A longer one comes as an empty line, which is no message.
+        file: file descriptor.
+        most_bytes: maximum size of a line. A longer line is replaced by an empty one, which isn't a message.
     """
 
     def __init__(self, file: int, most_bytes: int) -> None:
@@ -134,11 +135,11 @@ class Lines:
             self.end()
 
     def end(self) -> None:
-        """End the lines; from any thread or signal handler."""
+        """End the lines. May be called from any thread or signal handler."""
         os.write(self._waker, b"\n")
 
     def close(self) -> None:
-        """Close what `end` needs."""
+        """Close the pipe of `end`."""
         os.close(self._woken)
         os.close(self._waker)
 

@@ -117,7 +117,7 @@ def relay(
 
 @dataclass(slots=True)
 class _Relayed:
-    """Result of `relay`: numbers of events, files in use, and the reasons why others weren't sent."""
+    """Result of `relay`: numbers of events and of files in use, and the reasons why events weren't sent."""
 
     sent: int = 0
     left: int = 0
@@ -149,12 +149,12 @@ def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
 
 
 def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> list[int]:
-    """Publish a batch; return the numbers of the events that Kafka has acknowledged, as far as known."""
+    """Publish a batch; return the numbers of the events that Kafka is known to have acknowledged."""
     for _, record in batch:
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)
     if report.outstanding:
-        # The acknowledged events are unknown, so all stay.
+        # It is unknown which events were acknowledged, so all stay in the outbox.
         done.unreachable = report.problem or "Kafka took too long"
         return []
     refused = {failure.event_id for failure in report.failed}
@@ -200,7 +200,7 @@ def drop(
             if store.damage is not None:
                 _remove(file)
     for folder in {file.parent for file in files}:
-        # The file stays while it holds anything: another job's events, or the recorded progress of a query.
+        # The file stays while it contains other jobs' events, or the recorded progress of a query.
         with contextlib.suppress(OSError):
             folder.rmdir()
     console.result(

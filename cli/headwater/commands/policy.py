@@ -1,4 +1,4 @@
-"""`headwater policy`: the file of policies that says who may see what, and roles of Neo4j made from it."""
+"""`headwater policy`: the file of access policies, and roles of Neo4j made from it."""
 
 from __future__ import annotations
 

@@ -121,9 +121,10 @@ _MOST_JOBS = 3
 
 
 def view(found: Privacy, *, why: bool) -> RenderableType:
-    """All that is shown.
+    """Build the view of the answer.
 
     Args:
+        found: the answer.
         why: whether to show the path to each column.
     """
     parts: list[RenderableType] = [_sources(found), Text(_counted(found))]

@@ -197,7 +197,7 @@ def _of_server(question: Question, body: dict[str, Any], policy: Policy | None, 
     named = {"dataset": question.dataset, "renames": question.renames, "at": question.at}
     with in_words(_in_words_of_options):
         found = server.post(("review",), Review, {**body, **named})
-    # The server knows no names of files.
+    # The server doesn't know the names of the files.
     return replace(found, new=question.new.source, old=question.old.source if question.old else found.old)
 
 
@@ -250,10 +250,10 @@ class _Versions:
 
 
 def _content(file: str) -> str:
-    """The text of a file.
+    """Read the text of a file.
 
     Raises:
-        InputError: it can't be read.
+        InputError: the file can't be read.
     """
     try:
         with Path(file).open("rb") as opened:
@@ -268,10 +268,10 @@ def _content(file: str) -> str:
 
 
 def _schema(file: str, text: str, table: str | None) -> Schema:
-    """The schema of a file with this text.
+    """Parse the schema of a file with this text.
 
     Raises:
-        InputError: it is no schema; with line and field.
+        InputError: the text isn't a schema. The message has line and field.
     """
     try:
         return read_schema(file, text, table)
@@ -340,7 +340,7 @@ def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
 
 
 def _fails(severity: Severity, fail_on: FailOn | None) -> bool:
-    """Return True if a verdict ends the command with status 5. UNKNOWN does: it may be any."""
+    """Return True if a verdict ends the command with status 5. UNKNOWN does, because it may be any verdict."""
     if fail_on is None:
         return False
     return severity is Severity.UNKNOWN or severity.rank <= Severity(fail_on.value).rank

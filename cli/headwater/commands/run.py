@@ -25,11 +25,11 @@ from headwater.settings import environment_name, load_settings, running_stack
 if TYPE_CHECKING:
     from headwater.stack.spark import SparkJars
 
-# All that follows the script is its own.
+# All arguments after the script belong to the script.
 CONTEXT = {"allow_interspersed_args": False}
 
 _BOOTSTRAP = "spark/running/headwater_run.py"
-# Settings that capture shares with the commands.
+# Sections of settings that capture shares with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
 # Values of `--with`, by the names of the locks.
 _JARS: Final[dict[str, SparkJars]] = {"kafka": "spark", "delta": "delta", "iceberg": "iceberg", "avro": "avro"}
@@ -97,8 +97,8 @@ def command(  # noqa: PLR0917  Typer's options are parameters
     environment = {**os.environ, **connection(), **_java(), **submit_arguments(with_jars or ())}
     sys.stdout.flush()
     sys.stderr.flush()
-    # The process becomes the script's: signals, exit status and standard streams are its own, and nothing of this
-    # program's is in its way.
+    # This process becomes the script's process. So the script gets its signals and standard streams directly, and sets
+    # the exit status.
     os.execve(  # noqa: S606
         sys.executable,
         [sys.executable, str(bootstrap_file()), "--exit-on-wrong-settings", *options, script, *(arguments or ())],
@@ -107,8 +107,8 @@ def command(  # noqa: PLR0917  Typer's options are parameters
 
 
 def bootstrap_file() -> Path:
-    """Path of the bootstrap file, which `spark-submit` is given before the script."""
-    # PySpark isn't imported: if Spark has its own PySpark, only `spark-submit` knows its location.
+    """Path of the bootstrap file, an argument of `spark-submit` before the script."""
+    # PySpark isn't imported here: if Spark has its own PySpark, only `spark-submit` knows its location.
     path = Path(headwater_producers.__path__[0], _BOOTSTRAP)
     if not path.is_file():
         raise InputError(f"{path} is missing from this installation.")
@@ -123,7 +123,7 @@ def connection() -> dict[str, str]:
     try:
         settings = load_settings(running=running_stack())
     except InputError as error:
-        # For whoever starts jobs: 2 is that the script can't be read.
+        # Not status 2, which tells starters of jobs that the script can't be read.
         raise ConfigurationError(error.message, fix=error.fix, nearest=error.nearest) from None
     found: dict[str, str] = {}
     for section in _SECTIONS:

@@ -292,14 +292,14 @@ def _shown(
     *,
     plural: str = "",
 ) -> Shown:
-    """A page with its count below."""
+    """Show a page, with its count below."""
     return Shown(page, view, counted(page.total, len(page.items), what, page.next_cursor, plural=plural))
 
 
 def _named(
     find: Callable[[str, Sequence[KnownKind]], Named], of: str, kind: AssetKind | None
 ) -> tuple[str | None, str | None]:
-    """Key or name of a job, and of a dataset; one of them is None."""
+    """Return the key or name of a job and of a dataset; one of the two is None."""
     if kind is AssetKind.COLUMN:
         raise typer.BadParameter("--kind is JOB or DATASET: columns have no runs of their own")
     if kind is not None:

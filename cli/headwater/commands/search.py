@@ -116,7 +116,7 @@ def view(page: SearchPage) -> RenderableType:
 
 
 def summary(page: SearchPage) -> str:
-    """Summarize the number of hits, and how to get the others."""
+    """Format the number of hits, and the option for the next page."""
     if not page.total:
         return "" if page.consumers else "Nothing was found."
     return counted(page.total, len(page.items), "hit", page.next_cursor, at_least=page.truncated)

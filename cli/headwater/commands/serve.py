@@ -41,9 +41,9 @@ from headwater_server.settings import AccessSettingsError, ServeSettings
 from headwater_server.tls import ServerTls
 
 _MINUTE_SECONDS = 60
-# A sender waits for it. Events that come at the same time still share a request to the broker.
+# Short, because a sender waits for it. Events that arrive at the same time still share a request to the broker.
 _LINGER_MILLISECONDS = 2
-# After this time no client waits for the event, and its sender has sent it again.
+# After this time no client waits for an event any more, and its sender has probably sent it again.
 _DELIVERY_SECONDS = 60.0
 _CLOSE_SECONDS = 5.0
 
@@ -200,13 +200,13 @@ def _log_doors(settings: Settings, url: str, authentication: Authentication) -> 
 
 
 class RepeatLimit(logging.Filter):
-    """Log filter that passes a message a limited number of times a minute; the next one reports how many were left out.
+    """Log filter that limits each message to a number of times a minute; the next one reports the number left out.
 
-    Messages are equal if their logger and format text are, whatever their values. Anybody who reaches the port can
-    cause warnings at network speed; these must not fill the disk.
+    Messages count as equal if they have the same logger and format text, whatever their values. Anybody who reaches the
+    port can cause warnings at network speed; these must not fill the disk.
 
     Args:
-        most: times a minute.
+        most: maximum number of times a minute.
         clock: monotonic seconds.
     """
 
@@ -236,10 +236,10 @@ class RepeatLimit(logging.Filter):
 
 
 def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
-    """Ways to log in, and TLS, by the settings.
+    """Return the configured ways to log in, and TLS.
 
     Raises:
-        ConfigurationError: they contradict each other, or everybody could ask, or nobody could send.
+        ConfigurationError: the settings contradict each other, or everybody could ask, or nobody could send.
     """
     try:
         authentication = configured_authentication(serve)
@@ -267,7 +267,7 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
 
 
 def _authorization(serve: ServeSettings) -> Authorization | None:
-    """Authorisation by the file of policies; None: everybody sees everything.
+    """Make the authorisation from the file of policies; None: everybody sees everything.
 
     Raises:
         ConfigurationError: the file can't be read, or has a mistake.

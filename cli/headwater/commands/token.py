@@ -115,10 +115,10 @@ def _reported() -> Iterator[None]:
 
 
 def _end(text: str, now: datetime) -> datetime | None:
-    """Time of `--expires`; None for `never`.
+    """Parse `--expires`; None for `never`.
 
     Raises:
-        typer.BadParameter: it is no time, or over.
+        typer.BadParameter: the text isn't a time, or the time is in the past.
     """
     written = text.strip().lower()
     if written == _NEVER:

@@ -1,4 +1,4 @@
-"""`headwater demo`: the whole way from Spark to Neo4j on the flights of 2013, which then checks itself.
+"""`headwater demo`: a complete pipeline from Spark to Neo4j on the flights of 2013, and checks of its result.
 
 folder      files of a demo; one demo at a time uses them
 jobs        schedule: the scripts, when they run, with which flags
@@ -9,5 +9,5 @@ facts       contents of Kafka, the checkpoints and Neo4j afterwards
 checks      claims about the facts
 view        live picture
 summary     tables, next steps, JSON
-scenario    a demo from top to bottom
+scenario    run of a demo from start to end
 """

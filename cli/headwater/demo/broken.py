@@ -73,7 +73,7 @@ def send(bootstrap_servers: str, topic: str, *, timeout_seconds: float = 30.0) -
         if error is not None:
             failed.append(error)
 
-    # While a broker starts, librdkafka logs its retries. Failures that count arrive in the callback.
+    # While a broker starts, librdkafka logs its retries. Final failures are reported to the callback.
     quiet = {"log_level": 2}
     producer = Producer({"bootstrap.servers": bootstrap_servers, **ACKNOWLEDGED, **quiet})
     for record in broken_records():

@@ -48,7 +48,7 @@ class Broker:
     """
 
     def __init__(self, bootstrap_servers: str, group: str) -> None:
-        # A broken connection arrives as an exception; librdkafka's own lines would tear the live picture.
+        # A broken connection raises an exception; librdkafka's own log lines would disturb the live display.
         self.client: dict[str, str | int] = {"bootstrap.servers": bootstrap_servers, "log_level": 2}
         self._group = group
         self._offsets = self.reader()
@@ -63,7 +63,7 @@ class Broker:
         ensure_topics(self.client, (*topic_specs(TOPICS), *flights))
 
     def ends(self, topic: str) -> dict[int, int]:
-        """The end offset of each partition: how many records it was ever given.
+        """Return the end offset of each partition: the number of its records so far.
 
         Raises:
             KafkaException: The broker does not answer.
@@ -87,10 +87,10 @@ class Broker:
             return None
 
     def reader(self) -> OffsetReader:
-        """Reads the committed offsets of the consumer's group."""
+        """Make a reader of the consumer group's committed offsets."""
         return OffsetReader(self.client, group=self._group)
 
 
 def total(ends: Mapping[int, int]) -> int:
-    """Records of a topic, all partitions together."""
+    """Number of records in all partitions of a topic."""
     return sum(ends.values())

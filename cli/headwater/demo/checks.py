@@ -1,4 +1,4 @@
-"""Checks of a demo's result. Every check is a function of the facts, and can come out wrong."""
+"""Checks of a demo's result. Every check is a function of the facts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def all_checks(facts: Facts) -> tuple[DemoCheck, ...]:
 
 
 def events_are_accounted_for(facts: Facts) -> DemoCheck:
-    """Acknowledged = applied + dead-lettered."""
+    """Check that acknowledged = applied + dead-lettered."""
     left = facts.acknowledged - facts.applied - facts.dead_lettered
     problems = []
     if left:
@@ -63,7 +63,7 @@ def broken_records_are_dead_letters(facts: Facts) -> DemoCheck:
 
 
 def chains_are_whole(facts: Facts) -> DemoCheck:
-    """No query's chain of intervals has a gap or an overlap."""
+    """Check that no query's chain of intervals has a gap or an overlap."""
     problems = []
     for query, chain in facts.chains.items():
         if not chain.intervals:
@@ -74,7 +74,7 @@ def chains_are_whole(facts: Facts) -> DemoCheck:
 
 
 def micro_batches_have_intervals(facts: Facts) -> DemoCheck:
-    """Each micro-batch that is committed by Spark's checkpoint has its interval: a chain may also end too early."""
+    """Check that each micro-batch in Spark's checkpoint has its interval: a chain may also end too early."""
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()
@@ -84,7 +84,7 @@ def micro_batches_have_intervals(facts: Facts) -> DemoCheck:
 
 
 def offsets_are_covered(facts: Facts) -> DemoCheck:
-    """Query 1 consumed exactly `[0, end)` of every partition of flights.departed, by its intervals."""
+    """Check that query 1's intervals consumed exactly `[0, end)` of every partition of flights.departed."""
     problems = []
     for partition, end in sorted(facts.departed_ends.items()):
         problems += [
@@ -115,7 +115,7 @@ def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
 
 
 def runs_are_complete(facts: Facts) -> DemoCheck:
-    """Every run that began has ended well: the demo's jobs all did."""
+    """Check that every run is COMPLETE, because all jobs of the demo have succeeded."""
     problems = [f"{run} is {state}" for run, state in sorted(facts.runs.items()) if state != "COMPLETE"]
     if not facts.runs:
         problems.append("the graph has no run")
@@ -123,7 +123,7 @@ def runs_are_complete(facts: Facts) -> DemoCheck:
 
 
 def report_is_traceable(facts: Facts) -> DemoCheck:
-    """Each column of the daily report leads back to flights.departed, as `ColumnGraph.untraceable` has it."""
+    """Check that each column of the daily report can be traced to flights.departed (`ColumnGraph.untraceable`)."""
     problems = []
     if not facts.report_columns:
         problems.append("the graph has no column of the daily report")

@@ -37,7 +37,7 @@ class DeadLetterSummary:
     """A record on the dead-letter topic.
 
     Attributes:
-        reason: Why the consumer put it there.
+        reason: Reason of the consumer.
         source: Location of the original record, as `topic[partition]@offset`.
         size_bytes: Size of its value, which is the original's.
     """
@@ -54,16 +54,17 @@ class Facts:
     Attributes:
         acknowledged: Records on the events topic.
         applied: Records whose effect is in the graph.
-        dead_lettered: Those on the dead-letter topic.
-        chains: By query, as the graph has them.
-        committed_batches: By query, how many micro-batches are committed by its checkpoint.
+        dead_lettered: Records on the dead-letter topic.
+        dead_letters: The records on the dead-letter topic.
+        chains: Chains in the graph, by name of the query.
+        committed_batches: Number of micro-batches that the checkpoint of each query has committed.
         departed_ends: End offset of each partition of flights.departed.
-        consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
-        runs: The state of each run, by its name.
+        consumed: Ranges of flights.departed that query 1's intervals consumed, by partition.
+        runs: State of each run, by its name.
         report_columns: Columns of the daily report.
-        untraceable_columns: Columns that don't lead back to flights.departed.
-        nodes: How many, by label.
-        relationships: How many, by type.
+        untraceable_columns: Columns that can't be traced to flights.departed.
+        nodes: Number of nodes by label.
+        relationships: Number of relationships by type.
     """
 
     acknowledged: int
@@ -86,7 +87,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[De
 
     Raises:
         KafkaException, BrokerUnavailableError: Kafka does not answer.
-        neo4j.exceptions.Neo4jError, DriverError: Neo4j does not.
+        neo4j.exceptions.Neo4jError, DriverError: Neo4j does not answer.
     """
     from headwater_consumers.materializer.accounting import account
 
@@ -110,7 +111,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[De
 
 
 def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
-    """The rows of one of the demo's statements."""
+    """Run one of the demo's statements; return its rows."""
     text = load("headwater.demo", f"facts/{named}")
     with driver.session(database="neo4j", default_access_mode="READ") as session:
         return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, parameters)])
@@ -125,7 +126,7 @@ def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]
 
 
 def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[str, Any]]:
-    """List the offset ranges that a query's intervals consumed of a topic, as `consumed` takes them.
+    """List the offset ranges of a topic that a query's intervals consumed, in the form of `consumed`.
 
     Args:
         lines: lines of a dump, where each node is followed by its outgoing relationships.
@@ -166,7 +167,7 @@ def committed_batches(folder: DemoFolder, query: str) -> int:
 
 
 def dead_letters(broker: Broker) -> tuple[DeadLetterSummary, ...]:
-    """Everything on the dead-letter topic.
+    """Read all records of the dead-letter topic.
 
     Raises:
         KafkaException: The broker does not answer.
@@ -177,7 +178,7 @@ def dead_letters(broker: Broker) -> tuple[DeadLetterSummary, ...]:
     found: list[DeadLetterSummary] = []
     if not wanted:
         return ()
-    # librdkafka wants a group; with `assign` and no commit the broker never sees it.
+    # librdkafka requires a group; with `assign` and without commits, the broker never learns of it.
     consumer = Consumer({**broker.client, "group.id": "headwater-demo-look", "enable.auto.commit": False})
     try:
         consumer.assign([TopicPartition(TOPICS.dead_letters, number, 0) for number in ends])
@@ -218,11 +219,12 @@ Edge = tuple[str, str]
 class ColumnGraph:
     """Column lineage, by node keys.
 
-    An edge means that its target is made from its source (DERIVES), or influenced by it (INFLUENCES). Where source or
-    target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for
-    its rows, and so for whatever any of its columns came from.
+    The target of an edge is derived from its source (DERIVES), or influenced by it (INFLUENCES). A dataset as the
+    target stands for each of its columns. A dataset as the source stands for its rows, and so for all sources of its
+    columns.
 
     Attributes:
+        datasets: Dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
         influences: Pairs of source and target: dependencies that decide which rows exist, or which target they have.
     """
@@ -234,15 +236,15 @@ class ColumnGraph:
     def untraceable(self, columns: Iterable[str], origin: str) -> list[str]:
         """List the columns that can't be traced back to the dataset `origin`, in their order.
 
-        A column is traced by its sources. Influence alone, which a single filter gives to every column of its
-        output, counts only for one that is made from another source entirely, as `rain` is from the weather.
+        A column is traced by its sources. A single filter influences every column of its output, so influence alone
+        counts only for a column without any source in common with the origin, such as `rain` from the weather.
         """
         made = self._led_to_by(origin, self.derives)
         influenced = self._led_to_by(origin, [*self.derives, *self.influences])
         written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
 
         def from_elsewhere(column: str) -> bool:
-            # A column that lost its source is in a dataset that something else is still written into.
+            # A column that lost its source is a root, too; its dataset is still a target of other edges.
             roots = self._made_from(column)
             return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
 
@@ -259,7 +261,7 @@ class ColumnGraph:
         return any(self._dataset(root) in upstream for root in self._made_from(column))
 
     def _made_from(self, column: str) -> set[str]:
-        """List the first columns and datasets among a column's sources, over any number of steps; never itself."""
+        """List the ultimate sources of a column, over any number of steps; never the column itself."""
         sources = defaultdict(list)
         for source, target in self.derives:
             sources[target].append(source)
@@ -290,7 +292,7 @@ class ColumnGraph:
             reached.add(node)
             waiting += targets[node]
             if node in self.datasets:
-                # A target of a dataset as a whole is a target of this column's dataset, too.
+                # A target of this column's dataset as a whole is also a target of the column.
                 waiting += targets[self.datasets[node]]
             else:
                 waiting += columns[node]

@@ -51,11 +51,11 @@ class DemoFolder:
 
     @property
     def settings_file(self) -> Path:
-        """An empty `HEADWATER_CONFIG`, so that no headwater.toml of the user's reaches the demo."""
+        """An empty `HEADWATER_CONFIG`, so that the demo doesn't read the user's headwater.toml."""
         return self.work / "headwater.toml"
 
     def marker(self, job: str) -> Path:
-        """Marker file that shows a streaming query that its topic is complete."""
+        """Marker file, which tells a streaming query that its topic is complete."""
         return self.work / f"{job}.complete"
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Schedule of the demo: which scripts of `spark_jobs/flights` run, when, and with which flags."""
+"""Schedule of the demo: scripts of `spark_jobs/flights`, their order and their flags."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ YEAR_DAYS = 365
 
 # A year has 336,776 flights.
 FLIGHTS_PER_DAY = 923
-# Per query. Enough for interesting chains; each micro-batch costs about half a second of a core.
+# Number for each query. Enough for interesting chains; each micro-batch costs about half a second of a core.
 MICRO_BATCHES = 24
 SLICES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DemoJob:
-    """One script as the demo runs it.
+    """One script of the demo.
 
     Attributes:
         name: Name of the script and of its streaming query.
-        title: For people.
-        after: Jobs that write its inputs. A batch job begins when they are done; a streaming query begins at once,
+        title: Title for people.
+        after: Jobs that write its inputs. A batch job begins when they are done. A streaming query begins at once,
             follows its topic, and is asked to finish when they are done.
-        streaming: It is a streaming query.
-        arguments: Its own flags.
+        streaming: Whether the script is a streaming query.
+        arguments: Flags of the script.
     """
 
     name: str
@@ -41,7 +41,7 @@ class DemoJob:
 
 
 def flights_jobs(folder: DemoFolder, days: int) -> tuple[DemoJob, ...]:
-    """The pipeline over the first `days` days of 2013, in the order data flows."""
+    """Jobs of the pipeline over the first `days` days of 2013, in the order of the data flow."""
 
     def query(name: str, title: str, after: str) -> DemoJob:
         flags = ("--follow-until", str(folder.marker(name)), "--max-offsets", str(records_per_batch(days)))
@@ -57,7 +57,7 @@ def flights_jobs(folder: DemoFolder, days: int) -> tuple[DemoJob, ...]:
 
 
 def records_per_batch(days: int) -> int:
-    """Maximum size of a micro-batch with which `days` days give about `MICRO_BATCHES` micro-batches."""
+    """Maximum size of a micro-batch, so that `days` days result in about `MICRO_BATCHES` micro-batches."""
     return math.ceil(days * FLIGHTS_PER_DAY / MICRO_BATCHES)
 
 
@@ -65,7 +65,7 @@ def scripts_folder() -> Path:
     """Find the folder of the scripts: inside the installed package, or at the root of a checkout.
 
     Raises:
-        ConfigurationError: It is in neither.
+        ConfigurationError: The folder is in neither location.
     """
     package = Path(headwater.__file__).parent
     for folder in (package / "spark_jobs" / "flights", package.parents[1] / "spark_jobs" / "flights"):

@@ -1,4 +1,4 @@
-"""The demo's child processes: the Spark scripts and the consumer. Each ends with the demo, however that ends."""
+"""Child processes of the demo: the Spark scripts and the consumer. They end with the demo, even if it is killed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from headwater_consumers.materializer.settings import MaterializerSettings
 GROUP = MaterializerSettings().group
 """Default consumer group of `headwater consume`, so that a later consumer doesn't read the demo's records again."""
 
-# Measured on query 2 over one month: 20 s of CPU with these, 40 s without. The jobs are too short for the optimizing
-# compiler to earn back its cost, and the heaps too small for a concurrent collector to.
+# Measured on query 2 over one month: 20 s of CPU with these options, 40 s without. The jobs are too short for the
+# optimizing compiler, and the heaps too small for a concurrent collector.
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _DRIVER_HEAP = "512m"
 
-# A user's settings for other Sparks, Javas and Headwaters must not leak into the demo's.
+# The user's settings for other installations of Spark, Java and Headwater must not affect the demo.
 _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "FLIGHTS_")
 
 _RESTARTS = 3
@@ -106,7 +106,7 @@ class Running:
         """Return True if the process has ended well.
 
         Raises:
-            HeadwaterError: It has failed; the message has the end of its log.
+            HeadwaterError: The process has failed; the message has the end of its log.
         """
         status = self.process.exit_status()
         if status is None:
@@ -143,10 +143,10 @@ class DemoConsumer:
         return self._process.log_tail()
 
     def watch(self) -> None:
-        """Start it again if it was killed.
+        """Restart the consumer if it was killed.
 
         Raises:
-            HeadwaterError: It failed, or was killed too often.
+            HeadwaterError: The consumer failed, or was killed too often.
         """
         status = self._process.exit_status()
         if status is None:
@@ -158,17 +158,17 @@ class DemoConsumer:
         self._process = self._start()
 
     def stop(self) -> None:
-        """Let it drain, commit and end.
+        """Let the consumer drain, commit and end.
 
         Raises:
-            HeadwaterError: It did not end well.
+            HeadwaterError: The consumer ended with an error.
         """
         self._process.stop()
         if status := self._process.exit_status():
             raise ended_badly(self._process, status)
 
     def abandon(self) -> None:
-        """End it, however."""
+        """End the consumer and ignore its exit status."""
         self._process.stop()
 
     def _start(self) -> GuardedProcess:
@@ -186,9 +186,9 @@ class Pipeline:
     """The jobs of one demo. Call `step` until it returns that all are done.
 
     Args:
-        jobs: In the order data flows.
-        folder: Where they work.
-        variables: The environment of their processes.
+        jobs: Jobs in the order of the data flow.
+        folder: Folder of the demo.
+        variables: Environment of their processes.
     """
 
     def __init__(self, jobs: Sequence[DemoJob], folder: DemoFolder, variables: Mapping[str, str]) -> None:
@@ -199,7 +199,7 @@ class Pipeline:
         self._done: set[str] = set()
 
     def step(self) -> bool:
-        """Start jobs that can start, mark topics of jobs that should finish; return whether all are done.
+        """Start jobs that can start, mark topics of jobs that should finish; return True if all jobs are done.
 
         Raises:
             HeadwaterError: A job failed; the message has the end of its log.
@@ -216,7 +216,7 @@ class Pipeline:
         return len(self._done) == len(self._jobs)
 
     def stop(self) -> None:
-        """End every job that still runs, all at the same time."""
+        """End all running jobs, at the same time."""
         for running in self._running.values():
             running.process.request_stop()
         for running in self._running.values():

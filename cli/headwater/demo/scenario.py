@@ -1,4 +1,4 @@
-"""A demo from top to bottom."""
+"""Run of a demo from start to end."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from headwater.stack.lifecycle import bring_down, kept_up
 
 @contextlib.contextmanager
 def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
-    """A fresh stack for the block.
+    """Run a fresh stack during the block.
 
     Args:
-        folder: Locked by the caller; emptied here, after ending a stack that the last demo kept.
+        folder: Folder of the demo, locked by the caller. It is emptied, after ending a stack that the last demo kept.
         keep: Whether to leave the stack up after the block, unless the block raises or this process is killed.
     """
     bring_down(folder.root)
@@ -51,9 +51,11 @@ class DemoResult:
     """Result of a demo.
 
     Attributes:
-        info: The stack, which is only up if it was to be kept.
-        days: How many days of flights.
-        seconds: How long each phase took, and all together.
+        info: The stack; it is still up only if the demo keeps it.
+        days: Number of days of flights.
+        facts: Facts about the result.
+        checks: Results of the checks.
+        seconds: Duration of each phase, and of all phases together.
     """
 
     info: StackInfo
@@ -64,7 +66,7 @@ class DemoResult:
 
     @property
     def failed(self) -> list[DemoCheck]:
-        """The checks that came out wrong."""
+        """Failed checks."""
         return [check for check in self.checks if not check.holds]
 
 
@@ -88,11 +90,11 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
     Args:
         folder: Folder of the demo; its contents are replaced.
         view: Display of the progress.
-        days: How many days of 2013.
-        keep: Leave the stack up, unless this raises.
+        days: Number of days of 2013.
+        keep: Whether to leave the stack up, unless this raises.
 
     Raises:
-        HeadwaterError: A part of it could not be run. Checks that fail don't raise: they are in the outcome.
+        HeadwaterError: A part of the pipeline could not be run. Failed checks don't raise: they are in the result.
     """
     watch = PhaseTimes()
     with folder.taken(), contextlib.ExitStack() as running, watch.timing("total"):
@@ -133,7 +135,7 @@ def _run_jobs(
     running.callback(pipeline.stop)
     reader = broker.reader()
     done = pipeline.step()
-    # Sent among good events, as in production: the consumer must dead-letter them without stopping.
+    # Sent between valid events, as in production: the consumer must dead-letter them without stopping.
     broken.send(info.bootstrap_servers, TOPICS.events)
     looked = time.monotonic()
     while not done:
@@ -142,7 +144,7 @@ def _run_jobs(
         done = pipeline.step()
         view.restarts = consumer.restarts
         view.show(pipeline.views())
-        # Less often than the processes: each look is four requests to a busy broker.
+        # Checked less often than the processes: each check sends four requests to a busy broker.
         if time.monotonic() - looked > _LOOK_SECONDS:
             view.flights = total(broker.ends(DEPARTED))
             view.events = broker.progress(reader) or view.events
@@ -173,7 +175,7 @@ def _caught_up(broker: Broker, consumer: DemoConsumer, view: View) -> bool:
 def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[DemoJob]) -> Facts:
     from neo4j import GraphDatabase
 
-    # Notifications off: a property that a sound graph has nowhere (a gap) is asked for on purpose.
+    # Without notifications: Neo4j warns about queries for properties that a sound graph doesn't have (gaps).
     with GraphDatabase.driver(
         info.neo4j_uri, auth=(info.neo4j_user, info.neo4j_password), notifications_min_severity="OFF"
     ) as driver:

@@ -26,7 +26,7 @@ QUESTIONS = (
     ("impact flights.departed --column value.tailnum --change removed", "what breaks without it"),
     ("trace flights.departed 0 1000", "where a record went"),
 )
-"""Commands that ask the demo's graph, each with a description."""
+"""Commands to explore the demo's graph, each with a description."""
 
 
 def document(outcome: DemoResult) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _line(command: str, what: str) -> Text:
 
 
 def _to_copy(text: str) -> Text:
-    # Never wrapped, so that it can be copied.
+    # Never wrapped, so that people can copy the command.
     return Text(text, no_wrap=True, overflow="ignore")
 
 

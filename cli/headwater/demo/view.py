@@ -38,7 +38,7 @@ class JobView:
     """State of a job for display.
 
     Attributes:
-        seconds: Since it began, or how long it took.
+        seconds: Time since the start; of a finished job its duration.
         batches: Number of committed micro-batches; None for a batch job.
     """
 
@@ -74,7 +74,7 @@ class View:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Take the picture away."""
+        """Remove the live display."""
         if self._live is not None:
             self._live.stop()
 
@@ -96,7 +96,7 @@ class View:
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:
-        """The current picture."""
+        """Build the current display."""
         seconds = time.monotonic() - self._started
         heading = Text.assemble((self.phase, "bold"), f"  {seconds:.0f} s")
         if not self.jobs:
@@ -128,7 +128,7 @@ class View:
         return text
 
     def _say(self, line: str) -> None:
-        # Without a live picture, one line for each step and no step twice.
+        # Without a live display, each step is printed once, as one line.
         if self._live is None and not console.json_mode and line not in self._reported:
             self._reported.add(line)
             console.message(line)

@@ -1,18 +1,19 @@
-"""Production checklist: requirements of operation besides the program, checked without writing anything.
+"""Production checklist: requirements outside of the program, checked without writing anything.
 
 finding       result of a check, its severity, and the fix
 topics        retention, compaction, replication and sizes of Headwater's topics, against the outage budget
 access        users that may read and write the topics
 graph         version, constraints and indexes of the graph
-clocks        whether the clocks of all machines agree
-outbox        whether the folder of outboxes on this machine is durable, and its pending events
+clocks        differences between the clocks of all machines
+outbox        durability of the folder of outboxes on this machine, and its pending events
 letters       pending dead letters
-lag           how far the consumer group is behind
-backup        whether the graph can be rebuilt
+lag           lag of the consumer group
+backup        sources for a rebuild of the graph
 examine       all checks, independently
 
-Each has its observations as a frozen value, `judge…`, a pure function that decides from them, and `look…`, which reads
-them from the brokers, the database or the machine. A failed observation gives a finding UNKNOWN, with the reason.
+Each check has a frozen value with its observations, a function `look…` that reads them from the brokers, the database
+or the machine, and a pure function `judge…` that decides. A failed observation gives a finding UNKNOWN, with the
+reason.
 """
 
 from headwater.doctor.examine import Examined, examine

@@ -1,4 +1,4 @@
-"""Access check: users that may read and write Headwater's topics, as far as the brokers show it."""
+"""Access check: users that may read and write Headwater's topics, if the brokers show the rules."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SeenAccess:
     """Access rules that the brokers show.
 
     Attributes:
-        own: allowed operations of the user of these settings, by topic; None if the brokers don't report them.
+        own: allowed operations of the configured user, by topic; None if the brokers don't report them.
         rules: operations that ACLs allow; None if the brokers don't show them.
         enforced: whether the brokers check ACLs; None if unknown.
     """
@@ -60,7 +60,7 @@ def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
     """Ask the brokers about existing topics.
 
     Raises:
-        KafkaException: they don't answer.
+        KafkaException: the brokers don't answer.
     """
     admin = AdminClient(quiet(client))
     described = admin.describe_topics(
@@ -106,7 +106,7 @@ def _authorizer(admin: AdminClient) -> str:
 
 
 def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
-    """Findings on missing permissions of the user of these settings, and on permissions of everybody."""
+    """Findings on missing permissions of the configured user, and on permissions of everybody."""
     needed = {names.events: {"READ", "DESCRIBE"}, names.dead_letters: {"READ", "WRITE"}, names.schemas: {"READ"}}
     for topic, operations in needed.items():
         if topic not in seen.own:

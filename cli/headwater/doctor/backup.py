@@ -12,7 +12,7 @@ from headwater_consumers.kafka.offsets import PartitionOffsets
 
 @dataclass(frozen=True, slots=True)
 class SeenArchive:
-    """An archive beside the topic.
+    """Observed archive of the topic.
 
     Attributes:
         location: path or URI of the archive.
@@ -54,7 +54,7 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
         archive: archive of the topic; None if not named.
         topic: the events topic.
         begins: number of expired records of the topic.
-        expires: the topic's records expire.
+        expires: whether the topic's records expire.
     """
     if archive is None:
         if begins or expires:

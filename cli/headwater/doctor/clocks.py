@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from headwater_schemas.codec import Decoder
 
 MOST_SKEW_SECONDS = 5.0
-"""Answers about `1h` ago are wrong by as much; above this a warning is given."""
+"""Largest skew without a warning. Answers about `1h` ago are wrong by the skew."""
 NEWEST = 500
-"""Newest events of each partition whose own time is compared: a record's timestamp may be the broker's."""
+"""Number of newest events of each partition whose event times are compared: record timestamps may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
-"""Largest tolerated lead of a producer's clock: for this time its reports override later ones."""
+"""Largest tolerated lead of a producer's clock. Until the lead has passed, its reports override later ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenClock:
-    """A clock, and the span of ours in which it was read.
+    """Another clock's time, with the local time before and after the reading.
 
     Attributes:
         whose: owner of the clock, such as `the database's`.
@@ -62,7 +62,7 @@ def look(driver: Driver, database: str) -> SeenClock:
 
 
 def judge(clock: SeenClock) -> DoctorFinding:
-    """A finding on a clock that was read."""
+    """Finding on another clock."""
     skew = clock.skew_seconds
     if abs(skew) <= MOST_SKEW_SECONDS:
         return ok("clocks", clock.whose, "Its clock agrees with this machine's.")

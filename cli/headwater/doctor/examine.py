@@ -1,4 +1,4 @@
-"""Whole checklist: checks are independent, so that a failed one doesn't affect the others."""
+"""The whole checklist. Checks are independent, so a failed check doesn't affect the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Examined:
     """Result of the checklist.
 
     Attributes:
-        findings: sorted by severity, then in the order of the checklist.
+        findings: findings sorted by severity, then in the order of the checklist.
         totals: number of findings of each severity.
     """
 

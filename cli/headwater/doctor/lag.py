@@ -24,8 +24,8 @@ class SeenLag:
 
     Attributes:
         members: consumers in the group.
-        pending: records that it hasn't committed, of all partitions.
-        expired: number of records that were deleted before it read them.
+        pending: number of records that the group hasn't committed, of all partitions.
+        expired: number of records that were deleted before the group read them.
         oldest: timestamp of the oldest pending record; None if nothing is pending, or if it can't be read.
     """
 
@@ -39,7 +39,7 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLag:
     """Ask the brokers, without joining the group or committing anything.
 
     Raises:
-        KafkaException: they don't answer, or refuse.
+        KafkaException: the brokers don't answer, or refuse.
     """
     settings = quiet(client)
     positions = OffsetReader(settings, group=group).positions(topic, timeout_seconds=_SECONDS)

@@ -58,7 +58,7 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
 
 
 def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFinding]:
-    """A finding on the letters that wait."""
+    """Finding on pending letters."""
     if not seen.count:
         known = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
         yield ok("dead letters", topic, known if seen.acknowledged else "There are none.")

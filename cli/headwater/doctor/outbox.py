@@ -1,4 +1,4 @@
-"""Outbox check: a folder that outlives a restart, and the events that wait in it."""
+"""Outbox check: a folder that survives a restart, and its pending events."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class SeenOutbox:
 
     Attributes:
         folder: path of the folder.
-        there: the folder exists.
-        writable: the user of this process could write into it, or make it.
+        there: whether the folder exists.
+        writable: whether this process could write into the folder, or create it.
         filesystem: type of its file system; None if unknown.
-        files: number of outboxes of ended jobs that hold events, or can't be read.
-        events: number of pending events in them, as far as they can be read.
+        files: number of outboxes of ended jobs that have events or can't be read.
+        events: number of readable pending events in them.
         oldest: last change of the oldest of `files`; None without files.
         in_use: number of further outboxes that a live process holds; only that process can count their events.
-        damaged: number of further outboxes that the job that took them over couldn't read.
+        damaged: number of further outboxes that another job took over and couldn't read.
         problem: reason why the folder, or one of `files`, can't be read; None if all could be read.
     """
 
@@ -58,7 +58,7 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
     seen = SeenOutbox(folder, folder.is_dir(), os.access(existing, os.W_OK | os.X_OK), filesystem_of(existing, mounts))
     try:
         files = outbox_files(folder, None)
-        # A look at a file may write it.
+        # Read before the examination, which may write to a file.
         written = {each: each.stat().st_mtime for each in files}
         found = [looked for each in files if (looked := looked_at(each)) is not None]
     except (OSError, InputError) as error:
@@ -140,7 +140,7 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
 
 
 def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
-    """Findings on the events in it."""
+    """Findings on the pending events."""
     subject = str(seen.folder)
     if seen.oldest is not None:
         age = duration_text(max(0.0, (now - seen.oldest).total_seconds()))

@@ -39,7 +39,7 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
     """Describe the topics that exist, and count the brokers.
 
     Raises:
-        KafkaException: they don't answer, or refuse.
+        KafkaException: the brokers don't answer, or refuse.
     """
     admin = AdminClient(quiet(client))
     # All topics are listed, because a request for one by name may create it.
@@ -85,11 +85,11 @@ def judge(
     budget_seconds: float,
     record_max_bytes: int,
 ) -> Iterator[DoctorFinding]:
-    """Findings on every topic that there should be.
+    """Findings on every required topic.
 
     Args:
         seen: existing topics, by name.
-        wanted: all that there should be, the events topic first.
+        wanted: required topics, the events topic first.
         brokers: number of brokers of the cluster.
         budget_seconds: longest time that consumers may be away before unread records expire.
         record_max_bytes: the longest record that consumers decode.

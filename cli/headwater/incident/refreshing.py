@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from headwater.console import console, shortened
-from headwater.errors import UnreachableError
 from headwater.graph_reader import asking
 from headwater.incident import views
 from headwater.incident.acting import ActionRun, reach_record, waited
+from headwater.incident.rounds import rounds
 from headwater.lean_imports import without
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
-from headwater.stopping import stopped_by_signals
 from headwater.trace_options import arrived
 
 with without("numpy", "pandas"):
@@ -73,27 +71,15 @@ def refresh(run: ActionRun, ids: Sequence[str], every_seconds: float | None) -> 
         every_seconds: pause between rounds; None: one round.
 
     Raises:
-        HeadwaterError: see `headwater.errors`. In rounds after the first, a Kafka or Neo4j that doesn't answer is only
-            a warning.
+        HeadwaterError: see `headwater.errors` and `rounds`.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True, neo4j=True)
-    if every_seconds is None:
-        return _together(Refreshed(rounds=0, recorded=0, items=()), _round(settings, run, ids))
-    stopped = threading.Event()
     done = Refreshed(rounds=0, recorded=0, items=())
-    with stopped_by_signals(stopped.set):
-        while not stopped.is_set():
-            try:
-                items = _round(settings, run, ids)
-            except UnreachableError as error:
-                if not done.rounds:
-                    raise
-                console.warning(f"{error.message} The next try is in {every_seconds:g} s.")
-            else:
-                done = _together(done, items)
-                for line in lines(items):
-                    console.message(line)
-            stopped.wait(every_seconds)
+    for items in rounds(every_seconds, lambda: _round(settings, run, ids)):
+        done = _together(done, items)
+        if every_seconds is not None:
+            for line in lines(items):
+                console.message(line)
     return done
 
 

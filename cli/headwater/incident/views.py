@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import plain_table, shortened
+from headwater.incident.details import column_parts, since_parts
 from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
 from headwater.show.names import asset_text, moment_text
 from headwater.show.pages import FittedView, pairs, part
 from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
-from headwater_schemas.events import Certainty, IncidentAction, ReachedDataset
+from headwater_schemas.events import IncidentAction, ReachedDataset
 
 with without("numpy", "pandas"):
     from headwater_analysis.assets import Asset
@@ -26,7 +27,8 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.answers import RecordedReach
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import reached
-    from headwater_analysis.trace import Part, PartKind
+    from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
+    from headwater_analysis.trace import Part
 
 MOST_ROWS: Final = 200
 _MOST_PARTS: Final = 20
@@ -45,6 +47,7 @@ _WORDS: Final = {
     IncidentAction.REOPENED: "reopened",
     IncidentAction.NOTED: "noted",
     IncidentAction.REACHED: "reach recorded",
+    IncidentAction.NOTIFIED: "notified",
 }
 _CHANGES: Final = {
     "REACHED": "reached {} more",
@@ -99,7 +102,7 @@ def incident_view(found: Incident) -> RenderableType:
             "",
             Text(f"Not recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` does so."),
         ]
-    parts.append(_history(found))
+    parts += [_list("Notified", notified_lines(found)), _history(found)]
     return Group(*parts)
 
 
@@ -191,13 +194,15 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
     yield _titled(f"Datasets with bad data: {total:,}{caveat}")
     if bad:
         yield FittedView(_bad_table(bad, total))
+    yield from since_parts(reach)
+    yield from column_parts(reach, unknown_words(reach))
     gone = [each for each in assets if each.gone]
     if gone:
         clean = sum(not each.parts for each in gone)
         yield _titled(f"Replaced, dropped or repaired: parts of {_some(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
     yield _list("May still spread", [each.text for each in reach.spreading if not each.is_over])
-    yield _list("Not known", list(_unknown(reach)))
+    yield _list("Not known", list(unknown_sentences(reach)))
 
 
 def _titled(text: str) -> RenderableType:
@@ -236,35 +241,9 @@ def _more(out: Table, number: int, what: str, *, before: int) -> None:
         out.add_row(*[""] * before, Text(f"… and {_some(number, f'more {what}')}; --json lists all", style="dim"))
 
 
-def _unknown(reach: IncidentReach) -> Iterator[str]:
-    for each in reach.scope:
-        if each.certainty is Certainty.UNKNOWN:
-            yield f"{shortened(each.part.text, _LONGEST)}: {shortened(each.why, _LONGEST)}"
-    for asset in _of_unknown_extent(reach):
-        yield f"{shortened(asset.spelling)}: the extent of the bad data there isn't known."
-    if _is_cut(reach):
-        yield "A limit was reached, so there may be more: a greater --limit."
-
-
-def _of_unknown_extent(reach: IncidentReach) -> list[Asset]:
-    held = (each for one in reach.tainted for each in one.parts)
-    found = {each.dataset.key: each.dataset for each in held if each.kind is PartKind.UNKNOWN}
-    return sorted(found.values(), key=lambda asset: (asset.namespace, asset.name))
-
-
-def _is_cut(reach: IncidentReach) -> bool:
-    """Return whether a limit left something out."""
-    known = all(each.certainty is not Certainty.UNKNOWN for each in reach.scope)
-    return reach.blast.truncated or (known and not reach.complete)
-
-
 def unknown_words(reach: IncidentReach) -> str:
     """Format how much of a reach isn't known, for the line of its numbers; empty if all of it is known."""
-    parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
-    datasets = len(_of_unknown_extent(reach))
-    found = [f"{_some(parts, 'part')} of the scope"] if parts else []
-    found += [f"the extent in {_some(datasets, 'dataset')}"] if datasets else []
-    found += ["what is beyond a limit that was reached"] if _is_cut(reach) else []
+    found = unknown_parts(reach)
     return f"not known: {', '.join(found)}" if found else ""
 
 
@@ -296,6 +275,14 @@ def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
     more = len(recorded.changes) - len(names)
     listed = f" ({', '.join(names)}{f' and {more:,} more' if more else ''})" if names else ""
     return f"Since the record of {moment_text(recorded.as_of)}{incomplete}: {changed}{listed}."
+
+
+def notified_lines(found: Incident) -> list[str]:
+    """Format the latest notification of each recipient: name, channel, reason and time."""
+    return [
+        f"{shortened(each.recipient)} by {shortened(each.channel)}: {each.change} at {moment_text(each.at)}"
+        for each in found.notified
+    ]
 
 
 def changes_words(changes: Sequence[str]) -> str:

@@ -1,1 +1,1 @@
-"""Reconciling from the command line: checkpoints of streaming queries, and tables that batch writes left open."""
+"""Reconciliation from the command line: from checkpoints of streaming queries, and from logs of tables."""

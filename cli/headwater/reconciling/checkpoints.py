@@ -1,4 +1,4 @@
-"""The files of a checkpoint, read on this machine or through a Spark session; errors of reading."""
+"""Access to the files of a checkpoint, on this machine or through a Spark session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def location(text: str) -> str:
 def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
     """Open file access that can read all of these checkpoints. Starts a Spark session if one isn't local.
 
-    It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
+    The session has the usual configuration: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and
+    `spark.hadoop.…`.
     """
     if all(map(is_local, locations)):
         yield LocalTextFiles()
@@ -61,7 +62,7 @@ def unreadable_as_errors(location: str) -> Iterator[None]:
     """Convert errors of reading a checkpoint within the block to errors of the command.
 
     Raises:
-        InputError: it is a file, may not be read, or Spark lacks a library for such locations.
+        InputError: the location is a file, may not be read, or Spark lacks a library for it.
         UnreachableError: the host doesn't answer.
     """
     try:

@@ -1,4 +1,4 @@
-"""Events of one checkpoint, permanent gaps, and known facts about its query. The command line wins."""
+"""Events of one checkpoint, permanent gaps, and known facts about its query. Options of the command line win."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class QueryOptions:
         job, namespace: name and namespace of the query's job.
         tenant: tenant of the graph; None: as configured.
         sources: path or Kafka namespace of each source, by index.
-        ask_graph: the graph is asked.
+        ask_graph: whether to look the query up in the graph.
     """
 
     job: str | None = None
@@ -48,8 +48,8 @@ class Knowledge:
         job: job of the query.
         reads, writes: datasets of its micro-batches.
         name: name that the job gave the query.
-        writes_itself: its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
-            query whose sink is unknown.
+        writes_itself: whether the query's sink is known to write each micro-batch. Code inside foreachBatch, or an
+            unknown sink, may not write each.
         batches: provenance of each micro-batch in the graph; None without a graph.
     """
 
@@ -65,9 +65,9 @@ def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
     """Collect the known facts on a query, with its micro-batches below `until`.
 
     Raises:
-        SubjectNotFoundError: its job is unknown.
-        InputError: the graph has it under several jobs.
-        UnreachableError: the graph doesn't answer, and the job isn't named.
+        SubjectNotFoundError: the query's job is unknown.
+        InputError: the graph has several jobs of the query.
+        UnreachableError: the graph doesn't answer, and no option names the job.
     """
     named = JobRef(options.namespace or "default", options.job) if options.job is not None else None
     if not options.ask_graph:
@@ -114,7 +114,7 @@ def _unnamed(error: HeadwaterError) -> HeadwaterError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciled:
-    """One checkpoint.
+    """Result for one checkpoint.
 
     Attributes:
         location, query_id: checkpoint and id of the query.
@@ -124,7 +124,7 @@ class Reconciled:
         uncommitted: planned but uncommitted micro-batches: no event is sent for them.
         unreadable: committed micro-batches that can't be rebuilt, each with the reason.
         purged: number of micro-batches that the checkpoint has forgotten.
-        gaps: purged micro-batches that the graph doesn't have either, as first and last; None without a graph.
+        gaps: ranges of purged micro-batches that are missing in the graph, as first and last; None without a graph.
     """
 
     location: str
@@ -180,7 +180,7 @@ def reconcile(
     return Reconciled(
         location=log.location,
         query_id=query_id,
-        # One event for each micro-batch, so that it has the id of the observed event, if there was one.
+        # One micro-batch in each event, so that the event has the same id as an observed one.
         events=tuple(interval_events(identity, entries, per_event=1, now=datetime.now(UTC))),
         batches=batches,
         not_emitted=None if known_batches is None else tuple(batch for batch in batches if batch not in known_batches),

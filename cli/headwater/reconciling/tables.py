@@ -29,7 +29,7 @@ _METADATA: Final = re.compile(r".*\.metadata\.json")
 _HEARTBEAT_SECONDS: Final = 60.0
 """Heartbeat interval assumed for a run without a recorded one: capture's own default."""
 RUNNING: Final = "RUNNING"
-"""State of a write without a commit whose driver still sends heartbeats: it stays open."""
+"""State of an uncommitted write whose driver still sends heartbeats: the write stays open."""
 
 
 def is_name(text: str) -> bool:
@@ -50,9 +50,7 @@ def is_table(where: str, files: TextFiles) -> bool:
 
 
 class Left:
-    """The open writes of the graph.
-
-    They are read from the graph when first needed.
+    """Open writes of the graph, which are read at the first use.
 
     Args:
         options: options of the command.
@@ -67,7 +65,7 @@ class Left:
 
         Raises:
             InputError: the command excludes the graph.
-            UnreachableError, ConfigurationError: it doesn't answer.
+            UnreachableError, ConfigurationError: the graph can't be read.
         """
         if not self._options.ask_graph:
             raise InputError(
@@ -84,7 +82,7 @@ class Left:
         return found
 
     def locations(self, names: Sequence[str]) -> Iterator[str]:
-        """List the locations of those tables with these names that have open writes."""
+        """List the locations of named tables with open writes."""
         for name in names:
             for _, write in self._about(name):
                 yield location(write.targets[0].dataset)

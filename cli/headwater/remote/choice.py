@@ -1,7 +1,9 @@
-"""Choice of where questions are asked: at a server, or at the graph's database.
+"""Choice of the destination of questions: a server, or the graph's database.
 
-1. the server of HEADWATER_URL, with HEADWATER_TOKEN or what `headwater login` has for it;
-2. the database of a setting, HEADWATER_NEO4J_URI or a file's;
+The first existing one of these is used:
+
+1. the server of HEADWATER_URL, with HEADWATER_TOKEN or its token from `headwater login`;
+2. the database of a setting, from HEADWATER_NEO4J_URI or a file;
 3. the server of the last `headwater login`;
 4. the running stack's database.
 """
@@ -31,8 +33,8 @@ class Chosen:
     """A server.
 
     Attributes:
-        url: its address, without a slash at the end.
-        token: credential; None: none is sent.
+        url: address of the server, without a slash at the end.
+        token: credential; None: no credential is sent.
         origin: source of the address, for people.
     """
 
@@ -48,14 +50,14 @@ class Chosen:
 
 
 def chosen_server(tenant: str | None = None) -> Chosen | None:
-    """The server that questions go to; None: they go to the database.
+    """Return the server that questions go to; None: they go to the database.
 
     Args:
         tenant: `--tenant` of the command.
 
     Raises:
-        InputError: the address can't be used, or a variable is given without the other; the file of log-ins is broken;
-            a tenant is given, and a server is asked.
+        InputError: the address can't be used, a variable is given without the other, the file of log-ins is broken, or
+            a tenant is given for a server.
     """
     chosen = _chosen()
     if chosen is not None and tenant is not None:
@@ -77,10 +79,10 @@ def _chosen() -> Chosen | None:
 
 
 def token_given(text: str, origin: str) -> SecretStr:
-    """Token as it is sent: without white space around it.
+    """Return a token without surrounding white space.
 
     Raises:
-        InputError: it is none. The message doesn't have it.
+        InputError: the text isn't a token. The message doesn't contain the text.
     """
     token = text.strip()
     if not token or len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
@@ -89,10 +91,10 @@ def token_given(text: str, origin: str) -> SecretStr:
 
 
 def server_url(text: str, origin: str) -> str:
-    """Address of a server as it is used: without a slash at the end.
+    """Return the address of a server without a slash at the end.
 
     Raises:
-        InputError: it is no address of a server, or one to which a credential would be sent in clear.
+        InputError: the text isn't an address of a server, or a credential would be sent to it in clear text.
     """
     fix = "Write it like https://lineage.example.org."
     wrong = InputError(f"{origin}: {visible(text[:200])!r} is no address of a server.", fix=fix)

@@ -1,4 +1,4 @@
-"""File of log-ins: the servers of `headwater login` with their credentials, readable by their owner alone.
+"""File of log-ins: the servers of `headwater login` with their credentials, readable only by its owner.
 
 {"current": "https://lineage.example.org", "servers": {"https://lineage.example.org": {"token": "hw_…"}}}
 """
@@ -19,7 +19,7 @@ _FILE: Final = "logins.json"
 
 
 class Login(BaseModel):
-    """Credential for a server; without a token it is asked without one."""
+    """Credential for a server; None: the server is asked without a token."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
@@ -45,10 +45,10 @@ def path() -> Path:
 
 
 def read() -> Logins:
-    """Content of the file; without one, no log-ins.
+    """Read the file; without a file there are no log-ins.
 
     Raises:
-        InputError: it can't be read, or isn't such a file.
+        InputError: the file can't be read, or isn't a file of log-ins.
     """
     file = path()
     try:
@@ -62,10 +62,10 @@ def read() -> Logins:
 
 
 def write(logins: Logins) -> None:
-    """Replace the file at once.
+    """Replace the file atomically.
 
     Raises:
-        InputError: it can't be written.
+        InputError: the file can't be written.
     """
     file = path()
     try:
@@ -78,11 +78,11 @@ def write(logins: Logins) -> None:
 
 
 def current() -> str | None:
-    """Address of the server of the last log-in; None: there is none."""
+    """Address of the server of the last log-in; None without a log-in."""
     return read().current
 
 
 def token_of(url: str) -> SecretStr | None:
-    """Token for a server; None: none is kept."""
+    """Token for a server; None if the file has none."""
     login = read().servers.get(url)
     return None if login is None else login.token

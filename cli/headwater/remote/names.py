@@ -1,4 +1,4 @@
-"""Things by their names, asked of a server: `headwater_analysis.known.named` and `known`."""
+"""Look-ups of assets by name on a server: `headwater_analysis.known.named` and `known`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DETAILS: Final[dict[KnownKind, tuple[str, type[Any]]]] = {
 
 
 def named(server: Server, name: str, kinds: Sequence[KnownKind] = ()) -> Named:
-    """The thing that a name stands for.
+    """Return the dataset, column, job, consumer or run with a name.
 
     Raises:
         HeadwaterError, AnalysisError: see `Server.get`.
@@ -41,7 +41,7 @@ def named(server: Server, name: str, kinds: Sequence[KnownKind] = ()) -> Named:
 
 
 def known(server: Server, name: str, kind: KnownKind | None = None) -> Known:
-    """Details of the thing that a name stands for.
+    """Return details of the dataset, column, job, consumer or run with a name.
 
     Raises:
         HeadwaterError, AnalysisError: see `Server.get`.

@@ -1,4 +1,4 @@
-"""Requests to `headwater serve`; its answers as objects, and its problems as errors."""
+"""Requests to `headwater serve`. Answers become objects, problems become errors."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _CONNECT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 300.0
 """Longest wait for an answer; the server's own limit is shorter."""
 _GRACE_SECONDS: Final = 30.0
-"""Time of an answer besides the question's own."""
+"""Additional time for an answer, besides the question's own time limit."""
 _LONGEST: Final = 600
 
 
 class UnauthenticatedError(ConfigurationError):
-    """The server asks for a credential, or for another one."""
+    """The server requires a credential, or doesn't accept the given one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Fault:
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """Problem details (RFC 9457) as `headwater serve` sends them."""
+    """Problem details (RFC 9457) of `headwater serve`."""
 
     type: str
     detail: str = ""
@@ -60,7 +60,7 @@ class _Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Besides:
-    """Members of an answer besides the question's own."""
+    """Metadata in an answer, besides the question's own members."""
 
     graph: GraphState = NOT_REPORTED
     filtered: bool = False
@@ -73,14 +73,14 @@ _BESIDES: Final = TypeAdapter(_Besides)
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """Part of the answer of `/me` that is shown.
+    """Shown members of the answer of `/me`.
 
     Attributes:
         source: way in which the identity was established.
-        subject: its name; empty: anonymous.
-        tenant: the only tenant whose lineage it can ask for.
+        subject: name of the identity; empty: anonymous.
+        tenant: the only tenant whose lineage the identity can ask for.
         scopes: actions that its credential allows.
-        filtered: whether answers leave out what it may not see.
+        filtered: whether answers leave out assets that the identity may not see.
     """
 
     source: str
@@ -101,7 +101,7 @@ def connection(chosen: Chosen, timeout_seconds: float | None = None) -> dict[str
     if chosen.token is not None:
         headers["Authorization"] = f"Bearer {chosen.token.get_secret_value()}"
     seconds = _ANSWER_SECONDS if timeout_seconds is None else timeout_seconds + _GRACE_SECONDS
-    # A redirect would take the credential elsewhere.
+    # A redirect could send the credential to another server.
     return {
         "headers": headers,
         "timeout": httpx2.Timeout(seconds, connect=_CONNECT_SECONDS),
@@ -110,7 +110,7 @@ def connection(chosen: Chosen, timeout_seconds: float | None = None) -> dict[str
 
 
 class Server:
-    """A server of questions. Its errors are those of the command line, and those of questions about names.
+    """Client of a server. It raises errors of the command line, and errors of questions about names.
 
     Args:
         chosen: address and credential.
@@ -118,8 +118,8 @@ class Server:
 
     Attributes:
         freshness: freshness of the graph at the last question.
-        filtered: whether the last answer left out what the asker may not see.
-        incidents: datasets of the last answer that hold bad data of open incidents; None without any.
+        filtered: whether the last answer left out assets that the asker may not see.
+        incidents: datasets of the last answer with bad data of open incidents; None without any.
     """
 
     def __init__(self, chosen: Chosen, timeout_seconds: float | None = None) -> None:
@@ -134,27 +134,28 @@ class Server:
         self._client.close()
 
     def get(self, path: Sequence[str], answer: type[T], parameters: Mapping[str, Any] | None = None) -> T:
-        """Answer of a GET.
+        """Send a GET and return the answer.
 
         Args:
             path: parts of the path below `/api/v1`, not escaped.
             answer: dataclass of the answer.
-            parameters: query parameters; those that are None or empty aren't sent, spans are sent as seconds.
+            parameters: query parameters. None and empty values aren't sent; spans are sent as seconds.
 
         Raises:
             NotFoundError, AmbiguousError, QuestionError: see `headwater_analysis.errors`.
-            UnreachableError: the server, or what it needs, doesn't answer.
-            ConfigurationError: the credential isn't valid or doesn't allow it, or this is no such server.
+            UnreachableError: the server, or a service that it needs, doesn't answer.
+            ConfigurationError: the credential isn't valid or doesn't allow the request, or the server isn't a
+                `headwater serve`.
             InputError: a parameter is wrong.
         """
         return self._ask("GET", path, answer, parameters or {}, None)
 
     def me(self) -> Me:
-        """Identity that the credential stands for; see `get`."""
+        """Return the identity of the credential; see `get`."""
         return self.get(("me",), Me)
 
     def post(self, path: Sequence[str], answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
-        """Answer of a POST; see `get`. The body is a dataclass or of JSON's types."""
+        """Send a POST and return the answer; see `get`. The body is a dataclass or a value of JSON's types."""
         return self._ask("POST", path, answer, parameters or {}, body)
 
     def _ask(self, method: str, path: Sequence[str], kind: type[T], parameters: Mapping[str, Any], body: Any) -> T:
@@ -246,11 +247,11 @@ _PROBLEMS: Final[dict[str, tuple[type[HeadwaterError], str]]] = {
     "graph-refused": (UnreachableError, "Tell who runs the server."),
     "arrivals-unknown": (UnreachableError, "--read-time takes the times when micro-batches read the records."),
 }
-"""Problem type without `urn:headwater:` ⇒ error, and its fix."""
+"""Map problem types, without `urn:headwater:`, to errors and their fixes."""
 
 
 def _sent(value: Any) -> Any:
-    """Value of a query parameter as text, or as texts; None and empty lists aren't sent."""
+    """Convert the value of a query parameter to one or several texts; None and empty lists aren't sent."""
     match value:
         case None | str() if not isinstance(value, Enum):
             return value

@@ -1,4 +1,4 @@
-"""Calls of an assistant's tools, asked of `headwater serve`."""
+"""Calls of an assistant's tools to a remote `headwater serve`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LONGEST: Final = 300
 
 
 class Elsewhere:
-    """Asks a server (`headwater_server.mcp.asks.Asks`). An asynchronous context manager.
+    """Asks a remote server (`headwater_server.mcp.asks.Asks`). An asynchronous context manager.
 
-    A server that doesn't answer, or with something else than a JSON object, is a problem of type
+    If the server doesn't answer, or not with a JSON object, the answer is a problem of type
     `urn:headwater:server-unreachable`, with status 503.
 
     Args:
@@ -33,7 +33,7 @@ class Elsewhere:
         self._client = httpx2.AsyncClient(**connection(chosen))
 
     async def __aenter__(self) -> Self:
-        """Itself."""
+        """Return the object itself."""
         return self
 
     async def __aexit__(

@@ -1,1 +1,1 @@
-"""Views that several commands print, or that are long: trees, tables and drawings of answers. One module an area."""
+"""Views of answers (trees, tables, diagrams) that several commands print, or that are long. One module per area."""

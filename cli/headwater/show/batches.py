@@ -84,7 +84,7 @@ def partitions_text(use: Use) -> str:
 
 
 def part_text(use: Use) -> str:
-    """`0:10..20, 1:7..9` of a topic, by partition; a version, files, or the position in words."""
+    """Format a used part: `0:10..20, 1:7..9` of a topic, by partition; a version, files, or a description."""
     if use.offsets:
         some = [partition_text(span.partition, span.start, span.end) for span in use.offsets if span.end > span.start]
         left = len(some) - _MOST_SPANS
@@ -127,7 +127,7 @@ def faults_text(batch: IntervalItem) -> str:
 
 
 def quality_text(results: Sequence[Quality]) -> str:
-    """The assertions that failed, or how many passed."""
+    """Format the failed assertions; if none failed, the number of passed ones."""
     failed = [one for one in results if not one.passed]
     if not failed:
         return f"{len(results)} passed" if results else ""

@@ -1,4 +1,4 @@
-"""Answers as text that other programs draw: Mermaid and Graphviz. Arrows point the way that data flows.
+"""Diagrams of answers, as source text for Mermaid and Graphviz. Arrows point in the direction of the data flow.
 
 Diagrams of lineage have assets as nodes; of a trace, parts of datasets and the steps between them; of an impact, the
 hit assets, coloured by severity.
@@ -56,8 +56,9 @@ class DiagramNode:
 
     Attributes:
         label: any text, on one line.
-        start: the node asked about: a thick border.
-        passed: not listed, only passed through: a dashed border.
+        shape: kind of the node.
+        start: True for the start of the question: a thick border.
+        passed: True for an asset that is only passed through: a dashed border.
         color: fill colour, `#rrggbb`.
     """
 
@@ -70,7 +71,7 @@ class DiagramNode:
 
 @dataclass(frozen=True, slots=True)
 class DiagramEdge:
-    """An arrow, by the keys of its ends; dotted if only decisions flow."""
+    """An arrow between two nodes, by their keys; dotted for influence without values."""
 
     source: str
     target: str
@@ -92,7 +93,7 @@ class Diagram:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Nodes by key; keys are anything, and numbers are names in both languages."""
+        """Map keys to numbers, which are valid names in both languages; keys are any text."""
         return {key: number for number, key in enumerate(self.nodes)}
 
 

@@ -103,7 +103,7 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
     if review.problems:
         rules[_RULE] = {"id": _RULE, "shortDescription": {"text": "The change isn't known in full"}}
     for problem in review.problems:
-        # Problems of the old version are located in the new file, too: a revision's file isn't in the checkout.
+        # Problems of the old version are also located in the new file: a revision's file isn't in the checkout.
         text = show.without_links(visible(f"UNKNOWN: {_problem(problem)} {problem.fix}".strip()))
         location = {"artifactLocation": {"uri": show.uri(review.new)}, "region": {"startLine": 1}}
         results.append(

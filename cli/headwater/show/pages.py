@@ -1,4 +1,4 @@
-"""Frame of an answer: its parts, fitted to a terminal or a pipe, counted below, with the next page."""
+"""Layout of an answer: its parts, fitted to a terminal or a pipe, and below them the count and the next page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FittedView:
 
 
 def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
-    """Table with a row for each thing that is known: its name and value."""
+    """Table with a row for each known property: its name and value."""
     out = plain_table()
     for name, value in rows:
         if value:
@@ -50,7 +50,7 @@ def part(heading: str, view: RenderableType, shown: int, total: int) -> Renderab
 def counted(
     total: int, shown: int, what: str, next_cursor: str | None, *, plural: str = "", at_least: bool = False
 ) -> str:
-    """`12 runs, 5 of them here. The next page: --cursor …`.
+    """Format a count: `12 runs, 5 of them here. The next page: --cursor …`.
 
     Args:
         total: number of items.
@@ -58,7 +58,7 @@ def counted(
         what: word for one item.
         next_cursor: cursor of the next page.
         plural: word for several items, unless it is `what` with an s.
-        at_least: there may be more than `total`.
+        at_least: whether there may be more than `total`.
     """
     words = f"{'At least ' if at_least else ''}{total:,} {what if total == 1 else plural or f'{what}s'}"
     if shown < total:

@@ -204,7 +204,7 @@ def _consumers(review: Review) -> Iterator[str]:
 
 
 def _decisions(review: Review) -> Iterator[str]:
-    """Each asset once, as the worst difference hits it."""
+    """Yield each asset once, with the effect of its worst difference."""
     worst: dict[str, ImpactItem] = {}
     for item in (item for each in review.differences for item in each.items):
         known = worst.get(item.asset.key)
@@ -297,12 +297,12 @@ def uri(path: str) -> str:
 
 
 def without_links(text: str) -> str:
-    """A plain text message of SARIF may have links in brackets; brackets in names must not become links."""
+    """Escape brackets, so that names don't become links in a plain text message of SARIF."""
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
 def _line(each: ReviewedDifference) -> int:
-    """Locate a difference in the new file; removed columns at its first line."""
+    """Line of a difference in the new file; 1 for removed columns."""
     return max(1, each.difference.line if each.difference.in_new else 1)
 
 
@@ -311,7 +311,7 @@ def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
 
 
 def _fingerprint(review: Review, each: ReviewedDifference) -> str:
-    """Digest of a difference: equal for the same one of the same dataset, at any line of the file."""
+    """Digest of a difference, equal for the same difference of the same dataset at any line of the file."""
     difference = each.difference
     named = "\0".join(
         [
@@ -326,7 +326,7 @@ def _fingerprint(review: Review, each: ReviewedDifference) -> str:
 
 
 def _more(each: ReviewedDifference) -> tuple[str, ...]:
-    """Further parts of a fingerprint, for several differences of one kind of one column or dataset."""
+    """Further parts of a fingerprint, to distinguish differences of the same kind of one column or dataset."""
     difference = each.difference
     if difference.exposed is not None:
         return (difference.exposed.name, difference.exposed.field)

@@ -56,7 +56,7 @@ def table(runs: Sequence[RunItem]) -> Table:
 
 
 def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
-    """Table with a row for each run without an end, and the time since its last sign."""
+    """Table with a row for each run without an end, and the time since it was last seen."""
     out = plain_table("last seen", "ago", "state", "heartbeat", "job", "run", "began", "batches", numbers=("ago",))
     for each in runs:
         run = each.run
@@ -155,7 +155,7 @@ def versions(items: Sequence[VersionItem]) -> Table:
         first: Producer | None = next(iter(item.producers), None)
         out.add_row(
             moment_text(item.produced_at),
-            # The digest of files by its first digits, as `runs inputs` has it.
+            # The digest of files is shortened as in `runs inputs`.
             f"{shortened(item.format)} {shortened(item.version[: SHORT_VERSION if item.format == 'files' else None])}",
             shortened(item.operation or ""),
             "" if item.file_count is None else f"{item.file_count:,}",
@@ -168,7 +168,7 @@ def versions(items: Sequence[VersionItem]) -> Table:
 
 
 def turn(found: Turn) -> RenderableType:
-    """The two runs by state; by assertions, the two micro-batches of each query."""
+    """Table of the two runs by state, and of the two micro-batches of each query by assertions."""
     head = Text(dataset_text(found.of), style="bold")
     out = plain_table("by", "", "at", "job", "run", "code", "what")
     for word, run in (("last good", found.last_good), ("first bad", found.first_bad)):
@@ -203,7 +203,7 @@ def duration_text(began: datetime | None, ended: datetime | None) -> str:
 
 
 def batches_text(run: RunItem) -> str:
-    """`0..24`, of a streaming run whose last micro-batch is 23."""
+    """Format the batch ids of a streaming run: `0..24` if its last micro-batch is 23."""
     if run.first_batch is None or run.last_batch is None:
         return ""
     return range_text(run.first_batch, run.last_batch + 1)

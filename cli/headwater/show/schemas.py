@@ -25,7 +25,7 @@ def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
 
 
 def types_table(types: Sequence[KnownType]) -> Table:
-    """Table with a row for each type that schemas stated of a column, the one reported last first."""
+    """Table with a row for each type that a column had in schemas, the last reported first."""
     out = plain_table("type", "seen")
     for each in types:
         out.add_row(type_text(each), span_text(each.first_seen, each.last_seen))
@@ -33,7 +33,7 @@ def types_table(types: Sequence[KnownType]) -> Table:
 
 
 def type_text(of: FieldType | KnownType) -> str:
-    """`bigint`, `string not null`, `?` where nothing is stated."""
+    """Format a type: `bigint`, `string not null`, `?` if unknown."""
     words = (of.type, "not null" if of.nullable is False else None)
     return " ".join(shortened(word) for word in words if word) or "?"
 

@@ -32,7 +32,7 @@ _FAILED = ("FAIL", "ABORT")
 
 
 def tree(found: Trace) -> Tree:
-    """Tree of the parts asked about, with each step's inputs and results below (backwards: its sources)."""
+    """Tree of the traced parts, with the inputs and results of each step below (backwards: its sources)."""
     forward = found.direction is TraceDirection.FORWARD
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)
@@ -75,7 +75,7 @@ def step_name(step: Step) -> str:
 
 
 def step_words(step: Step) -> str:
-    """`flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`; of a batch run that isn't complete its state."""
+    """Format a step: `flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`; with an incomplete run's state."""
     details = [moment_text(step.started_at)] if step.started_at is not None else []
     codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
@@ -158,7 +158,7 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
 
 
 def summary(found: Trace) -> str:
-    """The last line: how much there is, and whether that is all."""
+    """Last line of a trace: its size, and whether the trace is complete."""
     if not found.hops:
         return "Nothing used it, as far as is known." if found.start else "No such records are known."
     steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
@@ -215,7 +215,7 @@ def _without_outputs(found: Blast) -> Iterator[Step]:
 
 
 def blast_summary(found: Blast) -> str:
-    """Last line of a blast radius: its size, and whether that is all."""
+    """Last line of a blast radius: its size, and whether it is complete."""
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""

@@ -1,4 +1,4 @@
-"""Kafka and Neo4j as children of this process, which end with it."""
+"""Kafka and Neo4j as child processes, which end with this process."""
 
 from __future__ import annotations
 
@@ -46,9 +46,8 @@ class EmbeddedStack:
         data_dir: Folder of the data. By default a temporary folder, which is deleted with the stack.
         wanted: Ports to take if they are free. By default random ones.
         memory: Limits for the JVMs.
-        quick: Whether to start with half the processor time (12 s instead of 28 for both), but run more slowly later.
-            For
-            tests and the demo, not for benchmarks.
+        quick: Whether to start with half the processor time (12 s instead of 28 s for both), and run more slowly
+            later. For tests and the demo, not for benchmarks.
 
     Attributes:
         ports: Ports of the servers, once started.
@@ -73,13 +72,13 @@ class EmbeddedStack:
         self.ports = wanted
 
     def start(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
-        """Fetch what is missing, start both servers and wait until both answer.
+        """Fetch missing jars, start both servers and wait until both answer.
 
         Args:
-            cancelled: Called ten times a second while waiting; True gives up.
+            cancelled: Called ten times a second while waiting; True ends the start.
 
         Raises:
-            HeadwaterError: A server did not come up; the message has the end of its log. Nothing is left running.
+            HeadwaterError: A server did not start; the message has the end of its log. No server is left running.
         """
         folder = self._data_dir or Path(tempfile.mkdtemp(prefix="headwater-stack-"))
         self._data_dir = folder
@@ -113,10 +112,10 @@ class EmbeddedStack:
         """Restart servers that have ended or don't answer, on their ports; the others aren't affected.
 
         Args:
-            cancelled: As for `start`.
+            cancelled: See `start`.
 
         Raises:
-            HeadwaterError: A server did not come up. The others still run.
+            HeadwaterError: A server did not start. The other servers still run.
         """
         info = self.info
         answers = ((self._neo4j, neo4j_answers), (self._kafka, kafka_answers))

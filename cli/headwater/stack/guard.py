@@ -1,14 +1,14 @@
-"""Runs one program and ends it when the owner is gone, however that went. A script of its own: standard library only.
+"""Script that runs one program and ends the program when its owner has ended for any reason. Standard library only.
 
     python guard.py LOG GRACE DELETE -- PROGRAM ARGUMENTS…
 
-Standard input is a pipe whose other end the owner holds and never writes to: the kernel closes it when the owner dies,
-SIGKILL included, and the guard then ends the program. Standard output gets one line, the program's process id. SIGTERM
-to the guard does the same as a closed pipe. On Linux the program also dies with the guard, should that be killed.
+Standard input is a pipe from the owner, who never writes to it. The kernel closes the pipe when the owner ends, even by
+SIGKILL; the guard then ends the program. SIGTERM to the guard has the same effect. Standard output gets one line, the
+program's process id. On Linux the program also ends if the guard is killed.
 
-LOG is the file for the program's output. GRACE is how many seconds it gets between SIGTERM and SIGKILL. DELETE is a
-folder to remove afterwards, with its parent if empty, or `-`. With a folder, the program is killed at once, since its
-data isn't needed.
+LOG is the file for the program's output. GRACE is the time in seconds between SIGTERM and SIGKILL. DELETE is a folder
+to remove afterwards, with its parent if empty, or `-`. With a folder, the program is killed at once, because its data
+isn't needed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """In the child, before exec: be killed when the guard dies. Linux only; elsewhere nothing happens."""
+    """In the child, before exec: request SIGKILL for when the guard dies. Does nothing except on Linux."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def wait_for_end(program: subprocess.Popen[bytes], wakeups: int) -> None:
-    """Return when the program has ended, the owner's pipe is closed, or SIGTERM came."""
+    """Return when the program has ended, the owner's pipe is closed, or SIGTERM has arrived."""
     while True:
         ready, _, _ = select.select([0, wakeups], [], [])
         if 0 in ready and not os.read(0, 1):
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     wakeups, signalled = os.pipe()
     os.set_blocking(signalled, False)
     signal.set_wakeup_fd(signalled)
-    # Empty handlers: the wake-up pipe has the signal's number. SIGINT is the owner's business.
+    # Empty handlers, because the wake-up pipe gets the signal's number. The owner handles SIGINT.
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -15,7 +15,7 @@ def kafka_answers(info: StackInfo) -> bool:
 
 
 def neo4j_answers(info: StackInfo) -> bool:
-    """Return True if Neo4j runs a query for our user within 5 s."""
+    """Return True if Neo4j runs a query for the stack's user within 5 s."""
     try:
         return neo4j.answers(urlsplit(info.browser_url).port or 0, info.neo4j_password)
     except ConfigurationError:

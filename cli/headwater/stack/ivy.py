@@ -1,4 +1,4 @@
-"""Run the Ivy inside PySpark, which knows a default repository by itself and needs no address from us."""
+"""Run of the Ivy inside PySpark, which has its own default repository, so no address has to be configured."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MODULE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
 </ivy-module>
 """
 
-# `ibiblio` without an address is Ivy's own default repository. The flat list needs no POMs (2 minutes for the 215 jars
-# of Neo4j become 20 seconds), and our SHA-256 stands in for the repository's own checksums.
+# `ibiblio` without an address is Ivy's own default repository. The flat list needs no POMs: the 215 jars of Neo4j take
+# 20 seconds instead of 2 minutes. The lock's SHA-256 replaces the repository's checksums.
 FLAT_SETTINGS = """<ivysettings>
   <settings defaultResolver="default"/>
   <resolvers><ibiblio name="default" m2compatible="true" usepoms="false" checksums=""/></resolvers>
@@ -38,7 +38,7 @@ FLAT_SETTINGS = """<ivysettings>
 
 @contextlib.contextmanager
 def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path) -> Iterator[Iterator[str]]:
-    """Resolve and download; gives Ivy's output, line by line, while it works.
+    """Resolve and download during the block; yield Ivy's output, line by line.
 
     Leaving the block early ends Ivy. Its downloads stay in `cache` for the next run.
 
@@ -47,10 +47,10 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
         dependencies: `<dependency>` and `<exclude>` elements.
         cache: Ivy's own cache.
         flat: Whether to fetch only the named modules without reading their POMs; otherwise resolve transitively.
-        retrieve: Where to put the jars, as `organisation/artifact-version[-classifier].jar`.
+        retrieve: Folder for the jars, with paths `organisation/artifact-version[-classifier].jar`.
 
     Raises:
-        UnreachableError: Ivy failed; the message has its last words.
+        UnreachableError: Ivy failed; the message has the cause from its output.
     """
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="headwater-ivy-") as scratch:
@@ -97,14 +97,14 @@ def _lines(process: GuardedProcess, output: Path) -> Iterator[str]:
     with output.open(encoding="utf-8", errors="replace") as file:
         running = True
         while running:
-            # Asked before reading, so that the last output is read, too.
+            # Checked before reading, so that the last output is read, too.
             running = not process.ended()
             yield from file
             time.sleep(0.1 if running else 0)
 
 
 def _reason(output: Path) -> str:
-    # Ivy repeats failures many times; only a few sentences have a cause.
+    # Ivy repeats failures many times; only a few lines contain a cause.
     cause = re.compile(r"SERVER ERROR|not found|Exception|FAILED|timed out")
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     causes = dict.fromkeys(line.strip() for line in lines if cause.search(line))

@@ -3,8 +3,8 @@
     <cache>/jars/<organisation>/<artifact>-<version>[-<classifier>].jar    verified, read by every checkout
     <cache>/ivy/<lock>                                                     Ivy's own cache, only while fetching
 
-A jar gets its name by one rename, after its SHA-256 was verified. So an interrupted download leaves only
-whole jars behind, and the next attempt fetches the others.
+A jar is renamed to its final name after its SHA-256 was verified. So an interrupted download leaves only complete jars,
+and the next attempt fetches the others.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from headwater.stack.paths import cache_dir
 
 
 def ensure_jars(name: LockName) -> list[Path]:
-    """The verified jars of one lock, in classpath order; fetches those that are missing or damaged.
+    """Return the verified jars of one lock, in classpath order; fetch missing and damaged jars.
 
-    Two processes at once are safe: the second waits for the first and finds everything there.
+    Two processes at once are safe: the second waits for the first and uses its jars.
 
     Raises:
         ConfigurationError: A jar does not have the locked checksum; it was not kept.
-        UnreachableError: The download failed; what had arrived is kept.
+        UnreachableError: The download failed; complete jars are kept.
     """
     jars = read_lock(name)
     folder = cache_dir() / "jars"
@@ -53,11 +53,11 @@ def fetch_jars(*names: LockName) -> None:
 
 
 def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
-    """Move the jars that arrived and are right into the cache.
+    """Move the downloaded and valid jars into the cache.
 
     Raises:
-        ConfigurationError: Some are not there or not right, by coordinates, with both checksums. The valid jars have
-            been placed nevertheless; the others are deleted.
+        ConfigurationError: Some jars are missing or wrong; the message has coordinates and both checksums. The valid
+            jars are placed nevertheless; the others are deleted.
     """
     wrong = []
     for jar in jars:
@@ -94,7 +94,7 @@ def _fetch(name: LockName, jars: Sequence[Jar], folder: Path) -> None:
 
 
 def _dependencies(jars: Sequence[Jar]) -> str:
-    # One element per module: of two that differ only in the classifier, Ivy would drop one.
+    # One element for each module: Ivy would drop one of two elements that differ only in the classifier.
     modules: dict[tuple[str, str, str], list[Jar]] = {}
     for jar in jars:
         modules.setdefault((jar.organisation, jar.artifact, jar.version), []).append(jar)
@@ -106,7 +106,7 @@ def _dependencies(jars: Sequence[Jar]) -> str:
 
 
 def _artifact(jar: Jar) -> str:
-    # The lock's grammar allows no character that XML would mind.
+    # The lock's grammar allows no characters that XML would have to escape.
     classifier = f' m:classifier="{jar.classifier}"' if jar.classifier else ""
     return f'<artifact name="{jar.artifact}" type="jar" ext="jar"{classifier}/>'
 

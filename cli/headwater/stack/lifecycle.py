@@ -43,10 +43,10 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
 
     Args:
         data_dir: The folder.
-        quick: As `EmbeddedStack` means it.
+        quick: See `EmbeddedStack`.
 
     Raises:
-        HeadwaterError: It could not be started; nothing is left running.
+        HeadwaterError: The stack could not be started; no server is left running.
     """
     with kept_up(data_dir, quick=quick) as info:
         return info
@@ -54,17 +54,17 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
 
 @contextlib.contextmanager
 def kept_up(data_dir: Path, *, quick: bool = False) -> Iterator[StackInfo]:
-    """A supervised stack on this folder, which stays up when the block ends well.
+    """Run a supervised stack on this folder, which stays up if the block ends without an error.
 
-    Until then it belongs to this process: it ends when the block raises or the process is killed, even by SIGKILL.
+    Until then the stack belongs to this process: it ends if the block raises or the process is killed, even by SIGKILL.
     A stack that already runs there is left unchanged.
 
     Args:
         data_dir: The folder.
-        quick: As `EmbeddedStack` means it.
+        quick: See `EmbeddedStack`.
 
     Raises:
-        HeadwaterError: It could not be started; nothing is left running.
+        HeadwaterError: The stack could not be started; no server is left running.
     """
     if running := state.find_running_stack(data_dir):
         yield running
@@ -125,7 +125,7 @@ def _pipe(supervisor: subprocess.Popen[bytes]) -> IO[bytes]:
 
 def _let_go(supervisor: subprocess.Popen[bytes]) -> None:
     _pipe(supervisor).close()
-    # It outlives this process on purpose; without this, Popen would warn about it.
+    # The supervisor outlives this process on purpose; without this line, Popen would warn.
     supervisor.returncode = 0
 
 

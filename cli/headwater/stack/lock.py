@@ -61,7 +61,7 @@ def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]
         release: Spark version of a Spark lock; default: the installed one.
 
     Raises:
-        ConfigurationError: There are no such jars for this Spark.
+        ConfigurationError: This version of Spark has no such jars.
     """
     file = lock_file(name, release or installed_release()) if name in SPARK_JARS else f"{name}.lock"
     text = resources.files("headwater.stack").joinpath(f"locks/{file}").read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
         where: Name of the text in an error.
 
     Raises:
-        ConfigurationError: A malformed or repeated line, by number.
+        ConfigurationError: A line is malformed or repeated; the message has its number.
     """
     jars: dict[str, Jar] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -96,7 +96,7 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
 
 
 def render_lock(jars: Iterable[Jar], *, heading: str) -> str:
-    """The text that `parse_lock` reads back, `heading` as its comment."""
+    """Format a lock for `parse_lock`, with `heading` as its comment."""
     lines = [f"# {line}" for line in heading.splitlines()]
     lines += [f"{jar.coordinates} sha256:{jar.sha256} {jar.size}" for jar in jars]
     return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ from headwater.stack.paths import private_folder, write_private
 from headwater.stack.ports import LOOPBACK, Ports
 from headwater.stack.process import GuardedProcess
 
-# Generous: a server that ends is noticed at once, and 2 busy cores have taken 150 s.
+# A long limit: a server that ends is noticed at once, and a start on 2 busy cores has taken 150 s.
 START_SECONDS = 300.0
 USER = "neo4j"
 
@@ -83,7 +83,7 @@ class Neo4jServer:
 
     @property
     def password_file(self) -> Path:
-        """File with the password, which belongs to the data; readable only by its owner."""
+        """File with the password, in the data folder; readable only by its owner."""
         return self._folder / "password"
 
     @property
@@ -114,15 +114,15 @@ class Neo4jServer:
         conf = _CONF.format(
             host=LOOPBACK, bolt=self._ports.bolt, http=self._ports.http, page_cache_mb=self._page_cache_mb
         )
-        # A name that stands twice is an error to Neo4j.
+        # Neo4j doesn't accept a name twice.
         lines = [line for line in conf.splitlines() if line.partition("=")[0] not in self.settings]
         lines += [f"{name}={value}" for name, value in self.settings.items()]
         write_private(self._folder / "conf" / "neo4j.conf", "\n".join(lines) + "\n")
         if not self.password_file.exists():
             write_private(self.password_file, new_password() + "\n")
         if not (self._folder / "data" / "databases" / "system").exists():
-            # Read once, when the system database is made. The documented way to the same file is a command that takes
-            # the password as an argument, where every user of the machine could read it.
+            # Neo4j reads this file once, when it creates the system database. The documented command that writes the
+            # file takes the password as an argument, which every user of the machine could read.
             write_private(self._folder / "data" / "dbms" / "auth.ini", initial_user(self._password()))
         self._process = GuardedProcess(
             "Neo4j",
@@ -134,10 +134,10 @@ class Neo4jServer:
         )
 
     def wait(self, cancelled: Callable[[], bool]) -> None:
-        """Wait until the server answers a query under our password.
+        """Wait until the server answers a query with the stack's password.
 
         Raises:
-            ConfigurationError: It answers, but refuses the password.
+            ConfigurationError: The server answers, but refuses the password.
         """
         password = self._password()
         self.process.wait_until(
@@ -173,7 +173,7 @@ def new_password() -> str:
 
 
 def initial_user(password: str, *, salt: bytes | None = None) -> str:
-    """The line of `auth.ini` by which Neo4j 5 makes its first user: salted SHA-256, iterated as Neo4j iterates it."""
+    """Line of `auth.ini` with which Neo4j 5 creates its first user: salted SHA-256, iterated like Neo4j's."""
     salt = salt or secrets.token_bytes(32)
     digest = hashlib.sha256(salt + password.encode()).digest()
     for _ in range(_HASH_ITERATIONS - 1):
@@ -182,10 +182,10 @@ def initial_user(password: str, *, salt: bytes | None = None) -> str:
 
 
 def answers(http_port: int, password: str, *, timeout_seconds: float = 5.0) -> bool:
-    """Return True if the server runs a query for our user.
+    """Return True if the server runs a query for the stack's user.
 
     Raises:
-        ConfigurationError: It answers, but refuses the password.
+        ConfigurationError: The server answers, but refuses the password.
     """
     credentials = base64.b64encode(f"{USER}:{password}".encode()).decode()
     headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}

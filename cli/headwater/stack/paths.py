@@ -12,7 +12,7 @@ from typing import Final
 # Umask of the servers and their programs: no other user may read a file or enter a folder.
 PRIVATE_UMASK: Final = 0o077
 
-# All that Headwater ever writes into the data folder. The user may have named a folder with other content.
+# Everything that Headwater writes into the data folder. The user may have named a folder with other content.
 OURS: Final = ("demo", "kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
@@ -32,14 +32,14 @@ def demo_dir() -> Path:
 
 
 def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None:
-    """Create or tighten a folder that only its owner can enter, with files that only the owner can read.
+    """Create a folder that only its owner can enter, or restrict an existing one and its files to the owner.
 
-    An existing folder is tightened with everything below it, since earlier releases left it open. Links are not
+    An existing folder is restricted with everything below it, because earlier releases left it open. Links are not
     followed, and other users' files stay unchanged.
 
     Args:
-        folder: May not exist.
-        ours: Names that Headwater writes, for a folder that the user may have chosen: a folder with other content, such
+        folder: The folder; may not exist.
+        ours: Names that Headwater writes, for a folder that the user may have chosen. A folder with other content, such
             as a home folder, stays unchanged. None: the folder is Headwater's own.
     """
     if not folder.exists():
@@ -63,7 +63,7 @@ def _tightened(path: Path) -> bool:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, from the moment that it exists."""
+    """Write a file that only its owner can read, from its creation on."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor, for its mode

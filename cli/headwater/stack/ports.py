@@ -1,4 +1,4 @@
-"""Choose TCP ports on the loopback interface."""
+"""Choice of TCP ports on the loopback interface."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 LOOPBACK = "127.0.0.1"
 
-# Below Linux's ephemeral range (32768 up): the kernel gives none of these to an outgoing connection between this check
+# Below Linux's ephemeral range (32768 up): the kernel doesn't use these for an outgoing connection between this check
 # and the server's bind.
 _RANDOM = range(20000, 32000)
 
@@ -41,7 +41,7 @@ def choose(wanted: Ports) -> Ports:
 def is_free(port: int) -> bool:
     """Return True if nothing listens on the port, on the loopback interface or on all of them."""
     with socket.socket() as probe:
-        # On macOS a bind isn't enough, because a specific address may be bound besides a wildcard.
+        # On macOS a bind isn't enough: it succeeds for a specific address even if a wildcard is bound.
         probe.settimeout(1)
         if probe.connect_ex((LOOPBACK, port)) == 0:
             return False

@@ -13,7 +13,7 @@ from headwater.errors import HeadwaterError
 from headwater.stack import guard
 from headwater.stack.paths import PRIVATE_UMASK
 
-# Neo4j checkpoints its store on the way down; a full page cache takes seconds to write.
+# Neo4j checkpoints its store at a stop; a full page cache takes seconds to write.
 GRACE_SECONDS = 30.0
 
 # Signal numbers are below this on every system.
@@ -80,7 +80,7 @@ class GuardedProcess:
     def exit_status(self) -> int | None:
         """Exit status of the program, as `subprocess` reports it (negative: by that signal); None while it runs."""
         status = self._guard.poll()
-        # The guard ends with the program's status, of which the kernel keeps one byte: -9 becomes 247.
+        # The guard exits with the program's status. The kernel keeps one byte of it: -9 becomes 247.
         return status - 256 if status is not None and status >= 256 - _SIGNALS else status
 
     def wait_until(self, ready: Callable[[], bool], *, timeout_seconds: float, cancelled: Callable[[], bool]) -> None:
@@ -103,14 +103,14 @@ class GuardedProcess:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End the program and wait for its end. Again: does nothing."""
+        """End the program and wait for its end. Repeated calls do nothing."""
         self.request_stop()
         self._guard.wait()
         if self._guard.stdout is not None:
             self._guard.stdout.close()
 
     def request_stop(self) -> None:
-        """Ask it to end without waiting, so that several can end at the same time."""
+        """Ask the program to end, without waiting, so that several programs can end at the same time."""
         assert self._guard.stdin is not None  # noqa: S101  Popen was asked to make one
         self._guard.stdin.close()
 

@@ -1,8 +1,8 @@
 """Rewrite the locks: `python -m headwater.stack.relock [NAME …]`, with names of `lock.LockName`. For maintainers.
 
 Ivy resolves each root with its dependencies (minutes for Neo4j), and the result without the exclusions becomes the flat
-list. Look at the difference before you commit it. Spark's locks are written for the PySpark that is
-installed, whose own jars they leave out: `uv run --with pyspark==3.5.7 python -m headwater.stack.relock spark delta`.
+list. Check the difference before you commit it. Spark's locks are written for the installed PySpark and leave out its
+jars: `uv run --with pyspark==3.5.7 python -m headwater.stack.relock spark delta`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Root:
     Attributes:
         modules: `organisation:artifact:version` of the modules to include.
         excluded: modules to exclude, as `organisation:artifact`; the reason is in a comment at the declaration.
-        bundled: Whether to leave out jars that PySpark has, too.
-        alone: Modules without their dependencies, which the target already has.
+        bundled: Whether to leave out jars that are part of PySpark.
+        alone: Whether to leave out all dependencies, because the target already has them.
     """
 
     modules: tuple[str, ...]
@@ -42,9 +42,9 @@ class Root:
 
 ROOTS: dict[LockName, Root] = {
     "kafka": Root(
-        # The broker logs through slf4j 1.7; without a binding it would be mute.
+        # The broker logs through slf4j 1.7; without a binding it would log nothing.
         modules=("org.apache.kafka:kafka_2.13:4.1.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"),
-        # Tools and Kafka Streams' store: 60 MB that a broker never loads.
+        # Tools, and the store of Kafka Streams: 60 MB that a broker never loads.
         excluded=("org.apache.kafka:kafka-tools-api", "org.rocksdb:rocksdbjni"),
     ),
     "neo4j": Root(
@@ -103,13 +103,13 @@ def resolve(name: LockName) -> list[Jar]:
 
 
 def _artifact(jar: Path) -> str:
-    """`slf4j-api-2.0.17.jar` is `slf4j-api`: a job can't use another version of a library in PySpark."""
+    """Artifact of a jar, `slf4j-api` for `slf4j-api-2.0.17.jar`: a job can't use another version than PySpark's."""
     return re.split(r"-(?=\d)", jar.stem, maxsplit=1)[0]
 
 
 def _reported(report: Path) -> list[Jar]:
     jars = []
-    for module in ET.parse(report).iter("module"):  # noqa: S314  written by the Ivy we have just run
+    for module in ET.parse(report).iter("module"):  # noqa: S314  written by the Ivy run above
         for revision in module.iter("revision"):
             for artifact in revision.findall("artifacts/artifact"):
                 content = Path(artifact.attrib["location"]).read_bytes()

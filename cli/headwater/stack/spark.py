@@ -1,8 +1,8 @@
-"""Jars by Spark version: the one table of the connector and table formats by Spark's minor version.
+"""Table of the jars of connectors and table formats, by Spark's minor version.
 
-A jar of one Spark doesn't run on another, and Scala's version is in its name. `locks/spark-<release>/` has what each of
-these modules needs that PySpark doesn't bring itself, exact and with checksums. A format without an entry has published
-nothing for that Spark.
+A jar for one Spark version doesn't run on another, and Scala's version is in its name. `locks/spark-<release>/` lists
+the jars that each module needs besides PySpark's, with exact versions and checksums. A format without an entry has
+published nothing for that Spark version.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headwater.errors import ConfigurationError
 from headwater.invocation import install_command
 
 SparkJars: TypeAlias = Literal["spark", "delta", "iceberg", "avro"]
-"""Sets of jars that a job may need beside PySpark; `spark` is the Kafka connector."""
+"""Sets of jars that a job may need besides PySpark; `spark` is the Kafka connector."""
 
 SPARK_JARS: Final[tuple[SparkJars, ...]] = get_args(SparkJars)
 
@@ -29,8 +29,8 @@ class Release:
 
     Attributes:
         name: `major.minor`.
-        pyspark: The version whose jars the locks were made beside.
-        modules: `organisation:artifact:version` by set of jars; the sets that are published.
+        pyspark: Version of PySpark for which the locks were made.
+        modules: `organisation:artifact:version` of each published set of jars.
     """
 
     name: str
@@ -78,7 +78,7 @@ RELEASES: Final = (
             "avro": "org.apache.spark:spark-avro_2.13:4.2.0",
         },
     ),
-    # Spark's own modules of 4.3 couldn't be had yet; those of 4.2 run on it. Delta 4.4 for Spark 4.2 doesn't.
+    # Spark's own modules of 4.3 weren't published yet; those of 4.2 run on it. Delta 4.4 for Spark 4.2 doesn't.
     Release(
         "4.3",
         "4.3.0",
@@ -91,10 +91,10 @@ RELEASES: Final = (
 
 
 def installed_pyspark() -> str:
-    """The version of the PySpark that this Python would import, without importing it.
+    """Return the version of the PySpark that this Python would import, without importing it.
 
     Raises:
-        ConfigurationError: There is none.
+        ConfigurationError: PySpark isn't installed.
     """
     spec = importlib.util.find_spec("pyspark")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
@@ -105,9 +105,9 @@ def installed_pyspark() -> str:
 
 
 def release_of(pyspark: str) -> Release:
-    """The release whose jars go with a version of PySpark.
+    """Return the release whose jars fit a version of PySpark.
 
-    A version that isn't in the table gets the nearest release below it, or the oldest, with a warning.
+    For a version that isn't in the table, this is the nearest earlier release, or the oldest one, with a warning.
     """
     wanted = _number(pyspark)
     known = [release for release in RELEASES if _number(release.name) <= wanted]

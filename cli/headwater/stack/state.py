@@ -1,8 +1,8 @@
-"""The record of a stack that `headwater up` left running, and whether it still does.
+"""Record of a stack that `headwater up` left running, and check if it still runs.
 
-`<data>/stack.json` is written when both servers answer and removed when they have ended. A supervisor that was killed
-leaves it behind; so a record counts only while the process it names runs *and* began at the time in the record, for
-process ids are used again.
+`<data>/stack.json` is written when both servers answer and removed when they have ended. A killed supervisor leaves the
+record behind. So a record counts only while its process runs *and* has the start time in the record, because process
+ids are reused.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from headwater.stack import paths
 from headwater.stack.info import StackInfo
 from headwater.stack.ports import STANDARD, Ports
 
-# The kernel keeps a start as time since boot, and the boot time moves a little whenever the clock is corrected.
+# The kernel stores a start as time since boot, and the boot time moves a little whenever the clock is corrected.
 _START_TOLERANCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
-    """A process for as long as it lives; its number alone may be another's tomorrow.
+    """Identity of a process: its id alone may be reused for another process.
 
     Attributes:
-        started: Seconds since the epoch.
+        pid: Process id.
+        started: Start time in seconds since the epoch.
     """
 
     pid: int
@@ -38,10 +39,10 @@ class ProcessId:
 
     @classmethod
     def of(cls, pid: int) -> ProcessId:
-        """The process that has this number now.
+        """Return the identity of the process that has this id now.
 
         Raises:
-            ProcessLookupError: There is none, or it has ended and nobody has waited for it yet.
+            ProcessLookupError: There is no such process, or it is a zombie.
         """
         started = _start_time(pid)
         if started is None:
@@ -49,12 +50,12 @@ class ProcessId:
         return cls(pid, started)
 
     def alive(self) -> bool:
-        """True if this very process is still running."""
+        """Return True if this process is still running."""
         started = _start_time(self.pid)
         return started is not None and abs(started - self.started) < _START_TOLERANCE_SECONDS
 
     def wait_gone(self, timeout_seconds: float) -> bool:
-        """Wait until it has ended; whether it has in time."""
+        """Wait until the process has ended; return False if it hasn't ended in time."""
         deadline = time.monotonic() + timeout_seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -64,13 +65,13 @@ class ProcessId:
 
 
 def _start_time(pid: int) -> float | None:
-    """Read when a running process began, in seconds since the epoch; None if there is none, and for a zombie.
+    """Read the start time of a running process, in seconds since the epoch; None without a process or for a zombie.
 
-    From /proc where there is one (proc(5): the state is field 3, the start field 22, in clock ticks since boot), else
-    from `ps`, to the second. Not by psutil: whoever reads the graph or runs a job has no need of it otherwise.
+    The source is /proc if it exists (proc(5): field 3 is the state, field 22 the start in clock ticks since boot), else
+    `ps`, to the second. psutil isn't used: readers of the graph and jobs don't need it otherwise.
     """
     try:
-        # The command's name, field 2, may hold anything, `)` too.
+        # The command's name, field 2, may contain any characters, even `)`.
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         boot = next(line for line in Path("/proc/stat").read_bytes().splitlines() if line.startswith(b"btime "))
     except (OSError, StopIteration):
@@ -106,19 +107,19 @@ _PORTS = TypeAdapter(Ports)
 
 
 def active_dir() -> Path:
-    """Return the folder of the stack for commands: the one of `headwater up`, else one that a demo has kept up."""
+    """Return the folder of the stack for commands: the running stack of `headwater up`, else a demo's running stack."""
     folder = paths.data_dir()
     return paths.demo_dir() if read(folder) is None and read(paths.demo_dir()) is not None else folder
 
 
 def find_running_stack(data_dir: Path | None = None) -> StackInfo | None:
-    """The stack that `headwater up` left running, if it still runs; the active one (`active_dir`) if none is named."""
+    """Return the running stack of a folder, by default of `active_dir`; None if it doesn't run."""
     record = read(data_dir or active_dir())
     return record.info if record else None
 
 
 def read(data_dir: Path) -> StackRecord | None:
-    """The record of a stack that still runs."""
+    """Return the record of a stack that still runs; None without such a stack."""
     try:
         record = _RECORD.validate_json((data_dir / "stack.json").read_bytes())
     except (OSError, ValidationError):
@@ -127,7 +128,7 @@ def read(data_dir: Path) -> StackRecord | None:
 
 
 def write(data_dir: Path, record: StackRecord, ports: Ports) -> None:
-    """Put the record in place, and remember the ports for the next `up`."""
+    """Write the record, and remember the ports for the next `up`."""
     remember_ports(data_dir, ports)
     _replace(data_dir / "stack.json", _RECORD.dump_json(record, indent=2))
 
@@ -139,7 +140,7 @@ def clear(data_dir: Path) -> None:
 
 
 def remember_ports(data_dir: Path, ports: Ports) -> None:
-    """Keep these for the next `up` in this folder."""
+    """Remember the ports for the next `up` in this folder."""
     _replace(data_dir / "ports.json", _PORTS.dump_json(ports, indent=2))
 
 

@@ -1,14 +1,14 @@
-"""Process that `headwater up` starts: it owns both JVMs until SIGTERM.
+"""Supervisor process of `headwater up`, which owns both JVMs until SIGTERM.
 
     python -m headwater.stack.supervisor DATA_DIR [--quick]
 
-Standard input is a pipe from the starting process, which owns the stack at first: when that process is gone for any
-reason, the stack ends. The byte `HANDED_OVER` makes it stay.
+Standard input is a pipe from the starting process, which owns the stack at first: if that process ends for any reason,
+the stack ends, too. After the byte `HANDED_OVER`, the stack stays.
 
-On standard output it prints one JSON line, when both servers answer (`{"ready": true}`) or could not be started
-(`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
-again by itself: that is logged, and `headwater status` shows it. On SIGUSR1, which the next `headwater up` sends, it
-restarts servers that have ended or don't answer.
+On standard output the supervisor prints one JSON line, when both servers answer (`{"ready": true}`) or could not be
+started (`{"error": …, "fix": …, "exit_code": …}`). Its log is standard error. A server that ends unexpectedly isn't
+restarted automatically: this is logged, and `headwater status` shows it. On SIGUSR1, which the next `headwater up`
+sends, the supervisor restarts servers that have ended or don't answer.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _CHECK_SECONDS = 1.0
 
 
 def supervise(data_dir: Path, *, quick: bool = False) -> None:
-    """Start the stack of this folder; keep it until SIGTERM, both servers' end, or the owner's before handing over.
+    """Start the stack of this folder; run it until SIGTERM, the end of both servers, or the owner's early end.
 
     Args:
         data_dir: The folder.
-        quick: As `EmbeddedStack` means it.
+        quick: See `EmbeddedStack`.
 
     Raises:
-        HeadwaterError: It could not be started, or another supervisor uses the folder.
+        HeadwaterError: The stack could not be started, or another supervisor uses the folder.
     """
     stop, revive = threading.Event(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""Convert a PEM bundle of certificate authorities for Java, which reads only its own kind of store."""
+"""Conversion of a PEM bundle of certificate authorities for Java, which reads only its own kind of store."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from headwater.stack.paths import cache_dir
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-# The variables by which Python's and curl's worlds name a bundle, the most common first.
+# Variables with which Python's tools and curl name a bundle, the most common first.
 VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
-# Certificate folders of distributions, for a Python whose OpenSSL was built elsewhere and looks in the wrong place.
+# Certificate bundles of distributions, for a Python whose OpenSSL was built elsewhere and has another default path.
 SYSTEM_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -30,7 +30,7 @@ SYSTEM_BUNDLES = (
     "/etc/ssl/cert.pem",
 )
 
-# A trust store holds public certificates; Java merely insists on a password.
+# A trust store has only public certificates, but Java requires a password.
 STORE_PASSWORD = "changeit"  # noqa: S105
 
 
@@ -38,7 +38,7 @@ def java_options(*, system: bool) -> list[str]:
     """JVM options that make Java trust the active bundle; empty without a bundle.
 
     Args:
-        system: Use the system's bundle when no variable names one: for a runtime that doesn't know the system's.
+        system: Whether to use the system's bundle if no variable names one, for a runtime that doesn't know it.
     """
     bundle = named_bundle() or (system_bundle() if system else None)
     if bundle is None:
@@ -51,7 +51,7 @@ def java_options(*, system: bool) -> list[str]:
 
 
 def named_bundle() -> Path | None:
-    """The bundle that the environment names, if the file is there."""
+    """Return the first existing bundle that the environment names; None without one."""
     return next((path for name in VARIABLES if (path := Path(os.environ.get(name) or "/nowhere")).is_file()), None)
 
 
@@ -92,8 +92,8 @@ def trust_store(bundle: Path) -> Path:
 
 
 def _certificates(pem: bytes) -> Iterator[Certificate]:
-    # One at a time: system bundles carry old roots that break today's rules (a serial number of zero, say), and one of
-    # them must not cost all the others.
+    # Loaded one by one: system bundles contain old roots that break today's rules (for example a serial number of
+    # zero), and these must not make the whole bundle fail.
     from cryptography.x509 import load_pem_x509_certificate
 
     for block in re.findall(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", pem, re.DOTALL):

@@ -1,5 +1,5 @@
-"""A Kafka topic of OpenLineage documents, bridged to the events topic.
+"""Bridge from a Kafka topic of OpenLineage documents to the events topic.
 
 bridge   the loop: poll, send, wait for Kafka, dead-letter, commit
-metrics  its metrics
+metrics  metrics of the bridge
 """

@@ -77,11 +77,11 @@ class BridgeParts:
         dead_letters: destination of records that aren't events.
         notices: log of faults.
         tenant: tenant of the lineage.
-        document_max_bytes: size of the largest document that is accepted.
+        document_max_bytes: maximum size of a document.
         drain_seconds: time for the current batch to finish at a stop.
         clock: monotonic seconds.
-        strict: events that don't follow the specification become dead letters.
-        redacting: text that looks like a credential is removed, from events and from dead letters.
+        strict: whether events that don't follow the specification become dead letters.
+        redacting: whether text that looks like a credential is removed from events and dead letters.
     """
 
     source: RecordSource
@@ -114,7 +114,7 @@ class _Batch:
 
 
 class Bridge:
-    """One member of the bridge's consumer group. `run` blocks, so call it in a separate thread; `stop` ends it."""
+    """One member of the bridge's consumer group. `run` blocks, so call it in a separate thread. `stop` ends `run`."""
 
     name = "openlineage"
 
@@ -141,7 +141,7 @@ class Bridge:
         return self._parts.source.reachable
 
     def document(self) -> dict[str, Any]:
-        """For `/livez` and `/readyz`."""
+        """Return the bridge's part of `/livez` and `/readyz`."""
         return {"partitions_assigned": len(self._member.partitions), "kafka_reachable": self.ready}
 
     def _refused(self, record: FetchedRecord, refusal: Refusal) -> DeadLetter:
@@ -183,7 +183,7 @@ class Bridge:
                     return
             finally:
                 parts.source.resume()
-        # After the last record there may be offsets without a record: a transaction's marker.
+        # The last record may be followed by offsets without a record: a transaction's markers.
         self._member.dealt_with(next_offsets(polled.records, polled.reached))
 
     def _bridged(self, records: Sequence[FetchedRecord]) -> bool:
@@ -238,7 +238,7 @@ class Bridge:
     def _on_settled(
         self, batch: _Batch, events: Sequence[LineageEvent], record: FetchedRecord, failures: Sequence[Undeliverable]
     ) -> None:
-        """Called from any thread."""
+        """Record the outcome of a document's events. Called from any thread."""
         published = len(events) - len(failures)
         again = {failure.event_id for failure in failures if not failure.for_good}
         with batch.lock:
@@ -256,7 +256,7 @@ class Bridge:
             batch.outstanding -= 1
 
     def _settled(self, batch: _Batch) -> bool:
-        """Do step 2: wait. The source is paused, and polled so that the bridge stays in the group."""
+        """Do step 2: wait. The source is paused, but still polled, so that the bridge stays in the group."""
         while True:
             with batch.lock:
                 outstanding, again = batch.outstanding, list(batch.again)
@@ -305,7 +305,7 @@ class Bridge:
         self._parts.notices.trouble(RetryCause.BROKER, f"{message.rstrip('.')}.")
 
     def _kept_in_group(self, seconds: float) -> bool:
-        """Wait, and remain a member. False: the bridge is being stopped, and its time is over."""
+        """Wait, and remain a member. False: the bridge is being stopped, and the drain time is over."""
         until = self._parts.clock() + seconds
         while True:
             left = until - self._parts.clock()
@@ -340,7 +340,7 @@ class BridgeThread:
         self.error: Exception | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -356,6 +356,6 @@ class BridgeThread:
     def _run(self) -> None:
         try:
             self._bridge.run()
-        except Exception as error:  # noqa: BLE001 - the thread that waits for it raises it
+        except Exception as error:  # noqa: BLE001 - raised by the waiting thread
             self.error = error
             self._ended()

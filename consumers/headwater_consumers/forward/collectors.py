@@ -1,4 +1,4 @@
-"""Destinations of documents. A collector has a document once `deliver` and then `flush` returned."""
+"""Destinations of documents. A collector has a document once `deliver` and then `flush` have returned."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OutgoingDocument:
 
 
 class CollectorUnavailableError(TransientError):
-    """The collector doesn't take documents now.
+    """The collector doesn't accept documents now.
 
     Attributes:
         after_seconds: pause that the collector requests, if any.
@@ -44,14 +44,14 @@ class CollectorUnavailableError(TransientError):
 
 
 class CollectorUnusableError(FatalError):
-    """The collector refuses everything until a person changes a setting."""
+    """The collector refuses all documents until a setting is changed."""
 
 
 class DocumentRefusedError(Exception):
     """The collector refuses this document for good.
 
     Attributes:
-        status: status of its answer, in words.
+        status: status of the collector's answer, in words.
         answer: beginning of the collector's answer.
     """
 
@@ -65,22 +65,22 @@ class Collector(Protocol):
     """Destination of documents."""
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Take a document, in order.
+        """Deliver a document; documents stay in order.
 
         Args:
             document: document to deliver.
             refused: called for a document that is refused for good, at the latest within `flush`.
 
         Raises:
-            CollectorUnavailableError: not now; try again.
+            CollectorUnavailableError: the collector is unavailable; try again.
             FatalError: a person has to change a setting.
         """
 
     def flush(self) -> None:
-        """Return once it has everything that was delivered.
+        """Return once the collector has all delivered documents.
 
         Raises:
-            CollectorUnavailableError: it hasn't; deliver everything since the last flush again.
+            CollectorUnavailableError: documents are missing; deliver everything since the last flush again.
             FatalError: a person has to change a setting.
         """
 
@@ -95,7 +95,7 @@ class FileCollector:
         path: path of the file, which is created if missing.
 
     Raises:
-        CollectorUnusableError: it can't be written.
+        CollectorUnusableError: the file can't be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -108,14 +108,14 @@ class FileCollector:
             raise CollectorUnusableError(f"File {path} can't be written: {error.strerror}", setting="--to") from error
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:  # noqa: ARG002
-        """Keep it for `flush`."""
+        """Keep the document for `flush`."""
         self._lines.append(document.data + b"\n")
 
     def flush(self) -> None:
         """Return once all documents are on disk; on failure, none of them stays in the file.
 
         Raises:
-            CollectorUnavailableError: it can't be written now.
+            CollectorUnavailableError: the file can't be written now.
         """
         lines, self._lines = self._lines, []
         _append(self._path, b"".join(lines))
@@ -130,7 +130,7 @@ class KafkaCollector:
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: destination topic.
-        make_producer: makes the producer from its settings.
+        make_producer: function that makes the producer from its settings.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class KafkaCollector:
         refused: Callable[[DocumentRefusedError], None],
         headers: tuple[tuple[str, bytes], ...] = (),
     ) -> None:
-        """Put a document into the producer's queue, once there is room. Its failure is raised by `flush`."""
+        """Put a document into the producer's queue, once there is room. `flush` raises a failure of its delivery."""
         record = ProducerRecord(self._topic, document.key.encode(), document.data, headers)
 
         def settled(failure: Undelivered | None) -> None:
@@ -178,7 +178,7 @@ class KafkaCollector:
         self._producer.poll(0)
 
     def flush(self) -> None:
-        """Return once all in-sync replicas have everything."""
+        """Return once all in-sync replicas have all documents."""
         left = self._producer.flush(_DELIVERY_SECONDS + 5)
         self._raise_failure()
         if left:
@@ -204,19 +204,19 @@ class KafkaCollector:
 
 
 class RefusedDocuments(Protocol):
-    """Takes documents that the collector refuses for good."""
+    """Destination of documents that the collector refuses for good."""
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
         """Store a document durably before returning.
 
         Args:
             document: the refused document.
-            error: why.
+            error: reason of the refusal.
             source: topic, partition and offset of the event's record.
             event_id: id of the event.
 
         Raises:
-            CollectorUnavailableError: not now; try again.
+            CollectorUnavailableError: the destination is unavailable; try again.
             FatalError: a person has to change a setting.
         """
 
@@ -225,7 +225,7 @@ class RefusedDocuments(Protocol):
 
 
 class RefusedTopic:
-    """A topic of documents that the collector refuses for good: each word for word, with the reason in its headers.
+    """Topic of documents that the collector refuses for good, unchanged, with the reason in the headers.
 
     Args:
         topic: topic for the documents; must exist.
@@ -238,7 +238,7 @@ class RefusedTopic:
         """Produce a document; all in-sync replicas have it when this returns.
 
         Raises:
-            CollectorUnavailableError: the topic doesn't take it now.
+            CollectorUnavailableError: the topic doesn't accept the document now.
             FatalError: the topic doesn't exist, or the document is too large for it.
         """
         given = {"source": source, "event.id": event_id, "status": error.status, "answer": error.answer}
@@ -259,7 +259,7 @@ class RefusedTopic:
 
 
 class RefusedFile:
-    """Documents that the collector refuses for good, one a line with the reason.
+    """File of documents that the collector refuses for good, one per line with the reason.
 
     Args:
         path: path of the file, which is created with the first document.
@@ -269,7 +269,7 @@ class RefusedFile:
         self._path = path
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
-        """Append a document; it is on the disk when this returns.
+        """Append a document; the document is on disk when this returns.
 
         Raises:
             CollectorUnavailableError: the file can't be written now.
@@ -288,7 +288,7 @@ class RefusedFile:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Append to a file, and return once it is on the disk.
+    """Append to a file, and return once the data is on disk.
 
     Raises:
         CollectorUnavailableError: the file can't be written now, and is unchanged.

@@ -1,4 +1,4 @@
-"""Documents of an event, as they are sent: whoever may write to the topic decides what an event holds."""
+"""Encoded documents of an event. Events aren't trusted: anybody who may write to the topic decides their content."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Json = dict[str, Any]
 
 
 class UnsendableError(ValueError):
-    """An event from which no documents can be made: it holds as its document or facets what isn't one of OpenLineage.
+    """The event's document or facets aren't valid OpenLineage, so no documents can be made.
 
-    Headwater makes no such events.
+    Headwater doesn't produce such events.
     """
 
 
@@ -25,12 +25,12 @@ def sendable_documents(
     """Documents of one event, decoded and encoded; see `documents_of`.
 
     Raises:
-        UnsendableError: see there.
+        UnsendableError: no documents can be made.
     """
     try:
         documents = documents_of(event, plans, coalesced=coalesced)
         return [(document, OutgoingDocument(_bytes(document), _key(document))) for document in documents]
-    except Exception as error:  # any text can stand where a document or facet is expected
+    except Exception as error:  # a document or facet may be any text
         raise UnsendableError(f"its document can't be made ({type(error).__name__})") from error
 
 
@@ -39,7 +39,7 @@ def _bytes(document: Json) -> bytes:
 
 
 def _key(document: Json) -> str:
-    """Kafka key of a document, to keep a job's documents in order: as OpenLineage's transport, without the parent."""
+    """Kafka key of a document, to keep a job's documents in order: like OpenLineage's transport, without the parent."""
     if "run" in document or "job" in document:
         kind = "run" if "run" in document else "job"
         return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"

@@ -1,8 +1,8 @@
 """One-time export of events as documents: all, of a span of time, or related to some datasets.
 
-The events are read twice, and never held. The first pass finds the runs and jobs related to the datasets, and the cited
-column lineages; the second builds the documents. So a START without datasets is exported with the rest of its run, and
-an event has its column lineage even if it was published before that lineage.
+The events are read twice, and aren't kept in memory. The first pass finds the runs and jobs related to the datasets,
+and the cited column lineages. The second pass builds the documents. So a START without datasets is exported with the
+rest of its run, and an event gets its column lineage even if the lineage was published later.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ExportScope:
 
     Attributes:
         tenant: tenant of the events.
-        datasets: keys of datasets; None: all. With them, runs and jobs that read or wrote one, runs above these, and
-            events on the datasets themselves.
+        datasets: keys of datasets; None: all. The export then has the runs and jobs that read or wrote one of them,
+            parent runs of these, and events on the datasets themselves.
         since: earliest event time of documents; None: no bound.
         until: event time of documents is before this; None: no bound.
     """
@@ -46,10 +46,10 @@ class ExportTotals:
 
     Attributes:
         read: events read.
-        exported: events that leave as documents.
+        exported: events exported as documents.
         documents: number of documents for these events.
         without_document: events without a counterpart in OpenLineage: declarations, retention and incidents.
-        unsendable: events that hold a document or facet that is none of OpenLineage.
+        unsendable: events with an invalid OpenLineage document or facet.
     """
 
     read: int = 0
@@ -64,8 +64,8 @@ class Exporter:
 
     Args:
         scope: filter of the events.
-        plans: remembers column lineages.
-        coalesced: micro-batches that share an event share a document.
+        plans: cache of column lineages.
+        coalesced: whether micro-batches that share an event share a document.
     """
 
     def __init__(self, scope: ExportScope, plans: PlanCache, *, coalesced: bool = False) -> None:
@@ -76,7 +76,7 @@ class Exporter:
         self.totals = ExportTotals()
 
     def look_at(self, events: Iterable[LineageEvent]) -> None:
-        """Look at all events, in the first pass."""
+        """Examine all events, in the first pass."""
         for event in events:
             if event.tenant == self._scope.tenant:
                 self._plans.remember(event)
@@ -111,7 +111,7 @@ class Exporter:
         try:
             time = need_time(document, "eventTime", "")
         except Refused:
-            return False  # an event of the year 9999 is in no span that ends
+            return False  # an event of the year 9999 isn't in a span that ends
         return (since is None or since <= time) and (until is None or time < until)
 
 

@@ -3,7 +3,7 @@
 For each batch of records, in this order:
 
 1. Each event becomes documents; column lineages are remembered for the events that cite them.
-2. Deliver the documents. While the collector is unavailable, wait: Kafka keeps new events meanwhile.
+2. Deliver the documents. While the collector is unavailable, wait: new events stay in Kafka.
 3. Flush the collector. Documents that it refuses for good are stored in a file or topic before the next step.
 4. Commit the offsets, except those of micro-batches that `Spacing` holds back.
 
@@ -63,7 +63,7 @@ class ForwardTotals:
 
     Attributes:
         consumed: records read.
-        skipped: records that are no events, are of another tenant, or hold a document that is none of OpenLineage.
+        skipped: records that aren't events, are of another tenant, or have an invalid OpenLineage document.
         delivered: documents accepted by the collector.
         refused: documents refused for good by the collector.
     """
@@ -88,14 +88,14 @@ class ForwardParts:
         plans: column lineages.
         collector: destination of documents.
         refused: destination of documents that the collector refuses.
-        notices: logs trouble.
-        warn: logs a line.
+        notices: log of faults.
+        warn: function that logs a line.
         tenant: tenant whose events are forwarded.
         coalesced: whether micro-batches of an event share a document, if their offsets are contiguous.
         spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
-        backoff: between attempts.
+        backoff: policy of waits between attempts.
         clock: monotonic seconds.
-        random: gives [0, 1).
+        random: function that returns a number in [0, 1).
     """
 
     source: RecordSource
@@ -116,7 +116,7 @@ class ForwardParts:
 
 @dataclass(frozen=True, slots=True)
 class _Outgoing:
-    """A document, with the record that it comes from."""
+    """A document, with the record of its event."""
 
     document: OutgoingDocument
     record: FetchedRecord
@@ -124,7 +124,7 @@ class _Outgoing:
 
 
 class Forwarder:
-    """One member of the forwarder's consumer group. `run` blocks; `stop` ends it."""
+    """One member of the forwarder's consumer group. `run` blocks; `stop` ends `run`."""
 
     def __init__(self, parts: ForwardParts, *, until_caught_up: bool = False) -> None:
         self._parts = parts
@@ -139,16 +139,16 @@ class Forwarder:
         )
         self._reached: dict[Partition, int] = {}
         self._moved = parts.clock()
-        # None: nothing was sent yet, so that nothing is known. A forwarder without events has to be ready, too.
+        # None: nothing was sent yet, so the state is unknown. A forwarder without events has to be ready, too.
         self._delivering: bool | None = None
         self.totals = ForwardTotals()
 
     def stop(self) -> None:
-        """Have `run` end after the current document. Safe from a signal handler."""
+        """Let `run` end after the current document. Safe from a signal handler."""
         self._stopping.set()
 
     def document(self) -> dict[str, Any]:
-        """For `/livez` and `/readyz`."""
+        """Return the answer to `/livez` and `/readyz`."""
         reachable = self._parts.source.reachable
         return {
             "alive": self._parts.clock() - self._moved < _LONGEST_PAUSE_SECONDS,
@@ -206,7 +206,7 @@ class Forwarder:
             self._member.dealt_with(next_offsets(polled.records, polled.reached))
         elif self._released(parts.spacing, everything=self._until_caught_up and not polled.records):
             reached = next_offsets(polled.records, polled.reached)
-            ours = self._member.partitions  # some may have been lost while documents were delivered
+            ours = self._member.partitions  # others may have been lost during the delivery
             self._reached |= {partition: offset for partition, offset in reached.items() if partition in ours}
             self._member.dealt_with(parts.spacing.committable(self._reached))
 
@@ -269,7 +269,7 @@ class Forwarder:
         return []
 
     def _delivered(self, outgoing: Sequence[_Outgoing]) -> bool:
-        """Steps 2 and 3. False: the forwarder is being stopped."""
+        """Do steps 2 and 3. False: the forwarder is being stopped."""
         parts = self._parts
         backoff = Backoff(parts.backoff, parts.clock, parts.random)
         refusals: dict[int, DocumentRefusedError] = {}

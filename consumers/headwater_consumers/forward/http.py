@@ -2,13 +2,13 @@
 
 | answer                              | means                                                          |
 |-------------------------------------|----------------------------------------------------------------|
-| 2xx                                 | it has the document                                            |
-| 408, 425, 429, 5xx, none            | not now: try again, after `Retry-After` if given       |
-| 3xx, 401, 403, 404, 405, 407        | it says nothing about the document: a setting is wrong         |
-| 415 to a compressed document        | the same: it takes no gzip                                     |
-| any other 4xx                       | it refuses this document for good                              |
+| 2xx                                 | accepted                                                       |
+| 408, 425, 429, 5xx, none            | unavailable: try again, after `Retry-After` if given           |
+| 3xx, 401, 403, 404, 405, 407        | a setting is wrong; the document isn't at fault                |
+| 415 to a compressed document        | a setting is wrong: the collector doesn't accept gzip          |
+| any other 4xx                       | this document is refused for good                              |
 
-A redirect isn't followed: it would carry the token elsewhere.
+A redirect isn't followed, because it could send the token to another server.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class HttpCollector:
         """Post a document, and wait for the answer.
 
         Raises:
-            CollectorUnavailableError: not now; try again.
-            CollectorUnusableError: the collector takes nothing from us as things are configured.
+            CollectorUnavailableError: the collector is unavailable; try again.
+            CollectorUnusableError: the collector accepts no documents with these settings.
         """
         data = gzip.compress(document.data, _LEVEL, mtime=0) if self._gzip else document.data
         status, answer, after = self._post(data)
@@ -113,7 +113,7 @@ class HttpCollector:
             connection.close()
 
     def _post(self, data: bytes) -> tuple[int, str, str | None]:
-        # A kept connection that the collector closed meanwhile fails with the next request: that is tried once more.
+        # If the collector has closed a kept connection, the next request fails and is tried once more.
         for kept in (self._connection is not None, False):
             try:
                 return self._posted(data)

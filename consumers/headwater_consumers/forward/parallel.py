@@ -20,10 +20,10 @@ _WAITING = 2
 
 
 class ParallelCollector:
-    """Collector that delivers to several at once. After a failure no collector gets more until `flush` has reported it.
+    """Collector that delivers to several collectors at once. After a failure, nothing more is sent until `flush`.
 
-    Documents that a collector already has aren't delivered again with the rest: documents of a key stay in order, and
-    none is sent twice because of another.
+    Documents that a collector already has aren't delivered again after a failure. So documents of a key stay in order,
+    and no document is sent twice because another one failed.
 
     Args:
         collectors: collectors, each used by its own thread.
@@ -39,7 +39,7 @@ class ParallelCollector:
         self._has: set[OutgoingDocument] = set()
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Pass a document to the collector of its key, once there is room. Its failure is raised by `flush`."""
+        """Pass a document to the collector of its key, once there is room. `flush` raises a failure of its delivery."""
         if self._failures or document in self._has:
             return
         number = zlib.crc32(document.key.encode()) % len(self._collectors)

@@ -1,4 +1,4 @@
-"""The column lineages that events cite by digest, within a bound of memory."""
+"""Cache of the column lineages that events cite by digest, with limited memory."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _EDGE_BYTES = 600
 _DATASET_BYTES = 300
 
 Key = tuple[str, str, str, str]
-"""Tenant, namespace and name of the job, and the digest: a digest is cited within its job."""
+"""Tenant, namespace and name of the job, and the digest, because a digest is only unique within a job."""
 
 
 class PlanCache:
     """Cache of column lineages by digest; the least recently cited are dropped first.
 
     Args:
-        max_bytes: bound on their memory, estimated.
-        unknown: called for a citation of a lineage that isn't remembered.
+        max_bytes: maximum of their estimated memory.
+        unknown: called for a citation of a lineage that isn't in the cache.
     """
 
     def __init__(self, max_bytes: int, unknown: Callable[[], None] = lambda: None) -> None:
@@ -71,6 +71,6 @@ def _key(event: LineageEvent, digest: str) -> Key:
 
 
 def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
-    """Return True if a record holds a PLAN event, by its headers; also True if they don't show the kind."""
+    """Return True if a record's headers show a PLAN event, or don't show the kind of event."""
     kinds = [value for name, value in headers if name == KIND_HEADER]
     return not kinds or kinds[0] == b"PLAN"

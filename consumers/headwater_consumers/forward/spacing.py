@@ -1,4 +1,4 @@
-"""Spacing: micro-batches of a streaming query are held back to share one document for some minutes."""
+"""Spacing: micro-batches of a streaming query are held back, so that those of some minutes share one document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 
 MOST_MICRO_BATCHES: Final = 500
-"""Maximum number held per query: their common document must not be too large for collectors."""
+"""Maximum number of held micro-batches per query: their common document must not be too large for collectors."""
 
 
 class Released(NamedTuple):
@@ -48,12 +48,16 @@ _Key: TypeAlias = tuple[Partition, str, str | None]
 class Spacing:
     """Holds micro-batches back, separately for each query, and joins consecutive ones.
 
-    They are released together when the minutes are over (by the clock or by their processing times), when another event
-    of their run comes, or when a micro-batch comes that isn't the next one. Their records' offsets must not be
-    committed before (`committable`), so a crash loses no micro-batch.
+    The micro-batches of a query are released together
+
+    - after `minutes`, by the clock or by their processing times;
+    - before another event of their run;
+    - before a micro-batch that isn't the next one.
+
+    Their records' offsets must not be committed earlier (`committable`), so a crash loses no micro-batch.
 
     Args:
-        minutes: between two documents of a query.
+        minutes: minutes between two documents of a query.
         clock: monotonic seconds.
     """
 
@@ -95,7 +99,7 @@ class Spacing:
         return self._release(self._held)
 
     def forget(self, partitions: Collection[Partition]) -> None:
-        """Drop micro-batches of partitions that another member reads now, from the committed offset."""
+        """Drop micro-batches of partitions that another member now reads from the committed offset."""
         for key in [key for key in self._held if key[0] in partitions]:
             del self._held[key]
 

@@ -1,1 +1,1 @@
-"""Kafka for consumers: records and offsets, the source of a group member, a topic read from end to end, lag."""
+"""Kafka for consumers: records and offsets, the source of a group member, a reader of a whole topic, lag."""

@@ -1,22 +1,23 @@
-"""Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
+"""Attempts at records, to find a record that ends every consumer process that reads it.
 
-A process that is killed, such as by the OOM killer, can't report it. So before a partition's first records are
-processed, their offset is committed again with the ids of the processes that began them in its metadata; the first
-commit of progress removes the ids. The next owner of the partition reads how many others began it in vain:
+A killed process, for example by the OOM killer, can't report its end. So before a partition's first records are
+processed, their offset is committed again; its metadata has the ids of the processes that began the records. The first
+commit of progress removes the ids. The next owner of the partition counts the other processes in the metadata:
 
-    begun before   handed on at once   of the next
+    begun before   passed on at once   of the next
     0, 1           as many as fit      all
     2              256                 12,288 records, more than three batches
     3              16                  256
     4, 5           1                   16, 1
     6              1: it is set aside, as a dead letter
 
-Nothing more is handed on before what was handed on is committed, and each such commit keeps the ids. So six ends of a
-process find the record, and an idle partition has no ids. A consumer that is stopped takes its ids away.
+The next records are passed on only after the previous ones were committed, and each such commit keeps the ids. So the
+record is found after six ends of a process, and an idle partition has no ids. A normal stop of a consumer removes its
+ids.
 
-Only what a record causes counts. A process that loses its session, since the brokers are away say, lives on under its
-id, however often it begins anew: the processes of a group that live count once each. One that didn't poll for
-`max.poll.interval.ms` was held up by a record: it takes another id (`stalled`), as if it had ended.
+Only ends that a record causes count. A process that loses its session, for example because the brokers are unavailable,
+keeps its id, so each living process counts once. A process that didn't poll for `max.poll.interval.ms` was held up by a
+record: it takes another id (`stalled`), as if it had ended.
 """
 
 from __future__ import annotations
@@ -28,20 +29,21 @@ from dataclasses import dataclass, replace
 from headwater_consumers.kafka.records import FetchedRecord, Partition
 
 _CAREFUL: Mapping[int, tuple[int, int]] = {2: (256, 12_288), 3: (16, 256), 4: (1, 16), 5: (1, 1), 6: (1, 1)}
-"""Attempts before ⇒ how many records are handed on at once, and for how many records."""
+"""By the number of earlier attempts: the number of records passed on at once, and for how many records."""
 SET_ASIDE_AFTER = 6
-"""Attempts in vain after which a record is a dead letter."""
+"""Number of attempts in vain after which a record becomes a dead letter."""
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """An assignment of a partition.
+    """Attempts at an assigned partition.
 
     Attributes:
-        left: number of records that are still to be handed on carefully.
-        careful: True while records have to be handed on carefully, or such records aren't committed.
-        out: offset after the last uncommitted record that was handed on; None if all are committed.
-        begun: the attempt is recorded.
+        begun_by: other processes that began the first records.
+        left: number of records that still have to be passed on carefully.
+        careful: True while records have to be passed on carefully, or such records aren't committed.
+        out: offset after the last uncommitted record that was passed on; None if all are committed.
+        begun: whether this process's attempt is recorded.
     """
 
     begun_by: tuple[str, ...]
@@ -59,7 +61,7 @@ class Attempts:
     """Attempts at the first record of each assigned partition. All calls come from one thread.
 
     Args:
-        new_id: makes the id of a process.
+        new_id: function that makes a process id.
     """
 
     def __init__(self, new_id: Callable[[], str] = lambda: secrets.token_hex(4)) -> None:
@@ -68,12 +70,12 @@ class Attempts:
         self._process = new_id()
 
     def assigned(self, partition: Partition, begun_by: Iterable[str]) -> None:
-        """Start to track a partition that was assigned after these processes began it in vain."""
+        """Track a newly assigned partition, whose first records these processes began in vain."""
         others = tuple(process for process in begun_by if process != self._process)[:SET_ASIDE_AFTER]
         self._of[partition] = _Attempt(others, _CAREFUL.get(len(others), (0, 0))[1], len(others) in _CAREFUL)
 
     def stalled(self) -> None:
-        """Count this process's attempts as if it had ended: the records that it was at have held it up."""
+        """Count this process's attempts as if it had ended, because its current records have held it up."""
         self._process = self._new_id()
 
     def forget(self, partition: Partition) -> None:
@@ -82,9 +84,9 @@ class Attempts:
 
     @property
     def at_once(self) -> int | None:
-        """Number of records that may be handed on now.
+        """Number of records that may be passed on now.
 
-        0: no records until the previous ones are committed; None: no bound.
+        0: none until the previous ones are committed; None: no limit.
         """
         careful = [each for each in self._of.values() if each.careful]
         if not careful:
@@ -103,7 +105,7 @@ class Attempts:
         return first
 
     def handing(self, records: Iterable[FetchedRecord]) -> list[FetchedRecord]:
-        """Return the records that are handed on now, marked if they are to be set aside."""
+        """Return the records to pass on now; records that have to be set aside are marked."""
         handed = []
         for record in records:
             attempt = self._of.get(record.partition)
@@ -116,9 +118,9 @@ class Attempts:
         return handed
 
     def at_end(self, partition: Partition) -> bool:
-        """Handle the end of a partition: records after it are new.
+        """Handle the end of a partition: later records are new.
 
-        Return True if the ids have to be removed, since no further commit will do so.
+        Return True if the ids have to be removed, because no further commit will remove them.
         """
         attempt = self._of.get(partition)
         if attempt is None or attempt.left == 0:
@@ -135,12 +137,12 @@ class Attempts:
                 attempt.careful = attempt.left > 0
 
     def beginning(self, partition: Partition) -> tuple[str, ...]:
-        """Return the processes to commit in an offset's metadata when its record is begun, this one included."""
+        """Return the processes for an offset's metadata when its record is begun, including this process."""
         attempt = self._of.get(partition)
         return (*(() if attempt is None else attempt.begun_by), self._process)
 
     def begun_by(self, partition: Partition) -> tuple[str, ...]:
-        """Return the processes to commit in an offset's metadata with progress; none where no care is taken."""
+        """Return the processes for an offset's metadata with a commit of progress; none unless care is needed."""
         attempt = self._of.get(partition)
         return self.beginning(partition) if attempt is not None and attempt.begun and attempt.left > 0 else ()
 

@@ -1,4 +1,4 @@
-"""Waiting between attempts: a policy, and the state of one fault."""
+"""Waits between attempts: a policy, and the state of one operation."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BackoffPolicy:
-    """Exponential, capped, with jitter over the upper half so that consumers don't come back in step.
+    """Exponential back-off with a cap, and jitter over the upper half so that consumers don't retry in step.
 
     Attributes:
-        first_seconds: the first wait, before jitter. A lost race is over in that time.
-        cap_seconds: maximum wait, so that recovery is noticed soon.
+        first_seconds: the first wait, before jitter; long enough for a lost race.
+        cap_seconds: maximum wait, so that a recovery is noticed soon.
     """
 
     first_seconds: float = 0.1
     cap_seconds: float = 10.0
 
     def wait_seconds(self, attempt: int, random: Callable[[], float]) -> float:
-        """Return the wait after failed attempt number `attempt`, from 1; `random` gives [0, 1)."""
+        """Return the wait after failed attempt number `attempt`, from 1; `random` returns a number in [0, 1)."""
         # The cap applies long before 2^30; this bound keeps the integer small during an outage of days.
         whole = min(self.cap_seconds, self.first_seconds * 2.0 ** min(attempt - 1, 30))
         return whole * (0.5 + random() / 2)
@@ -41,7 +41,7 @@ class Backoff:
         self._due = self._clock() + self._policy.wait_seconds(self.attempts, self._random)
 
     def succeeded(self) -> None:
-        """Start over: the next failure begins a new trouble."""
+        """Start over: the next failure begins a new fault."""
         self.attempts = 0
         self._due = 0.0
 
@@ -57,7 +57,7 @@ class Backoff:
 
 
 class Deadline:
-    """A point in time that waits are measured against."""
+    """Point in time at which waits end."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -65,7 +65,7 @@ class Deadline:
 
     @property
     def remaining_seconds(self) -> float:
-        """Seconds until then; 0 once it has passed."""
+        """Seconds until the deadline; 0 once it has passed."""
         return max(0.0, self._at - self._clock())
 
     @property

@@ -16,7 +16,7 @@ _REQUEST_SECONDS = 15.0
 
 
 def members(client: Mapping[str, Any], group: str) -> list[str]:
-    """Client ids and hosts of the consumers that are in the group now.
+    """Return the client ids and hosts of the consumers in the group.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -36,7 +36,7 @@ def forget(client: Mapping[str, Any], group: str) -> None:
     """Delete the group and its committed offsets: its next consumer begins at the topic's beginning.
 
     Raises:
-        KafkaException: it has members (`NON_EMPTY_GROUP`), or the brokers don't answer in time or refuse.
+        KafkaException: the group has members (`NON_EMPTY_GROUP`), or the brokers don't answer in time or refuse.
     """
     admin = AdminClient(quiet(client))
     try:
@@ -50,7 +50,7 @@ def commit(client: Mapping[str, Any], group: str, offsets: Mapping[Partition, in
     """Commit offsets for a group without members: its next consumer begins there.
 
     Raises:
-        KafkaException: it has members, or the brokers don't answer in time or refuse.
+        KafkaException: the group has members, or the brokers don't answer in time or refuse.
     """
     consumer = Consumer({**quiet(client), "group.id": group, "enable.auto.commit": False})
     try:

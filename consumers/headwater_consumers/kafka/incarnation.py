@@ -1,8 +1,8 @@
-"""Checks that the events topic is still the one that its partitions were assigned of.
+"""Check that the events topic wasn't recreated since its partitions were assigned.
 
-librdkafka doesn't report that a topic was deleted and created again. It fetches on in the new topic, at the old
-offset or from the beginning, and a record doesn't state the topic's id. So the brokers are asked for the id before
-each commit: if it is still the partition's, all records fetched until then were of that topic.
+librdkafka doesn't report that a topic was deleted and created again. It continues to fetch in the new topic, at the old
+offset or from the beginning, and records don't have the topic's id. So the brokers are asked for the id before each
+commit. If it is still the partition's id, all records fetched until then are from that topic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from headwater_consumers.kafka.offsets import CommittedOffset, OffsetReader
 from headwater_consumers.kafka.records import Partition
 
 _REQUEST_SECONDS = 5.0
-# Interval of checks whether the topic was deleted and created again. One small request.
+# Interval of checks if the topic was deleted and created again. A check is one small request.
 CHECK_SECONDS = 15.0
 
 
@@ -24,8 +24,8 @@ class Incarnation:
 
     Args:
         topic: the events topic.
-        offsets: asks the brokers.
-        notice: called when brokers don't answer, with the error and with what was being done.
+        offsets: reader that asks the brokers.
+        notice: called when brokers don't answer, with the error and the attempted operation.
         clock: monotonic seconds.
     """
 
@@ -48,16 +48,16 @@ class Incarnation:
             topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
-            # Start as librdkafka would, and check again soon: the id "" then counts as another incarnation.
+            # Start like librdkafka, and check again soon: the id "" then counts as another incarnation.
             self._notice(error, "looking up the topic's id")
             self._next_check = self._clock()
             return "", {}
 
     def was_recreated(self, partitions: Collection[Partition]) -> bool:
-        """Ask the brokers whether the topic was recreated since these were assigned.
+        """Return True if the topic was recreated since these partitions were assigned.
 
         Raises:
-            KafkaException: they don't answer in time, or refuse.
+            KafkaException: the brokers don't answer in time, or refuse.
         """
         if not partitions:
             return False
@@ -65,11 +65,11 @@ class Incarnation:
         ours = {partition.topic_id for partition in partitions}
         recreated = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
         if recreated:
-            self._next_check = self._clock()  # whoever asks next learns it, too
+            self._next_check = self._clock()  # so that the next `check` asks again
         return recreated
 
     def check(self, partitions: Collection[Partition]) -> bool:
-        """Return `was_recreated`, asked every `CHECK_SECONDS`; False in between, and if the brokers don't answer."""
+        """Return `was_recreated` every `CHECK_SECONDS`; False in between, and if the brokers don't answer."""
         try:
             return self._clock() >= self._next_check and self.was_recreated(partitions)
         except KafkaException:

@@ -1,9 +1,9 @@
-"""The Kafka source: records of the events topic, as a member of a consumer group, with offsets committed explicitly.
+"""Kafka source: records of the events topic, as a member of a consumer group, with explicitly committed offsets.
 
-librdkafka joins the group, sends heartbeats, fetches ahead and reconnects to brokers by itself. What is added
-here: who owns which partition of which incarnation of the topic, and that a batch never outlives its partition.
+librdkafka joins the group, sends heartbeats, fetches ahead and reconnects to brokers. This module adds the ownership of
+partitions, each of one incarnation of the topic, and makes sure that no batch outlives its partition.
 
-An offset is committed with the topic id in its metadata. A recreated topic has another id, and is read from its
+An offset is committed with the topic id in its metadata. A recreated topic has another id and is read from its
 beginning: an offset committed for the earlier topic of this name is ignored.
 """
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.consume")
 
 _REQUEST_SECONDS = 5.0
-# Most records taken from librdkafka's local queue at a time, without waiting. Fewer, if the previous ones were so large
-# that this many would exceed the byte budget.
+# Maximum number of records taken from librdkafka's local queue at a time, without waiting. Fewer if, by the size of the
+# previous ones, this many would exceed the byte budget.
 _CHUNK_RECORDS = 250
-# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker still sends a
-# larger record batch whole, so consumption never gets stuck.
+# Bound of one compressed fetch response. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
+# record batch as a whole, so consumption never gets stuck.
 _FETCH_BYTES = 2 * 1024 * 1024
-# Bound per partition: a whole batch, in case all records come from one partition.
+# Bound per partition: a whole batch, because all records may come from one partition.
 _QUEUED_MESSAGES = 4_000
 
 
@@ -64,10 +64,10 @@ class SourceConfig:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         group: the consumer group.
-        queued_kilobytes: librdkafka's fetch-ahead, all partitions together; with the three batches, most of the
-            process's memory.
-        record_max_bytes: a longer record is reduced to its coordinates; a zstd batch may decompress to twice as
-            much.
+        queued_kilobytes: librdkafka's fetch-ahead, all partitions together. Together with the three batches it takes
+            most of the process's memory.
+        record_max_bytes: maximum length of a record; a longer one is reduced to its coordinates. A zstd batch may
+            decompress to twice as much.
     """
 
     client: Mapping[str, Any]
@@ -82,22 +82,22 @@ class SourceConfig:
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
-        """Return librdkafka's settings. The user's own override tuning, but not settings that the source relies on."""
+        """Return librdkafka's settings. The user's settings override tuning, but nothing that the source relies on."""
         return {
             # A killed consumer holds its partitions for this time instead of 45 s. librdkafka's own thread sends
             # heartbeats, so neither a long write nor Python's lock delays them.
             "session.timeout.ms": 15_000,
             "queued.max.messages.kbytes": self.queued_kilobytes,
-            # That bound counts values of all partitions together, and is checked before a fetch: the fetched records
-            # come on top, uncompressed. It doesn't count librdkafka's overhead of some hundred bytes per message
-            # either, so the number of messages per partition is bounded, too: with the default of 100,000, eight
-            # partitions of small messages would take more memory than everything else.
+            # `queued_kilobytes` limits the values of all partitions together. It is checked before a fetch, so the
+            # fetched records come in addition, uncompressed. It doesn't include librdkafka's overhead of some hundred
+            # bytes per message, so the number of messages per partition is limited, too: with the default of 100,000,
+            # eight partitions of small messages would take more memory than everything else.
             "fetch.max.bytes": min(_FETCH_BYTES, self.queued_kilobytes * 1024),
             "queued.min.messages": _QUEUED_MESSAGES,
             **bounds_config(self.record_max_bytes),
-            # A new or deleted topic is noticed within this, instead of five minutes.
+            # A new or deleted topic is noticed within this time, instead of five minutes.
             "topic.metadata.refresh.interval.ms": 30_000,
-            # Recovery within seconds of a broker's return, not the default's ten.
+            # Reconnection within two seconds of a broker's return, instead of ten by default.
             "reconnect.backoff.max.ms": 2_000,
             **self.client,
             **CONSUMER_CONFIG,
@@ -119,10 +119,10 @@ class ClientCallbacks:
 
     Args:
         servers: bootstrap servers, for messages.
-        notices: log the trouble.
+        notices: log of faults.
 
     Attributes:
-        reachable: a broker was connected at the last callback.
+        reachable: True if a broker was connected at the last callback.
     """
 
     def __init__(self, servers: str, notices: Notices) -> None:
@@ -136,18 +136,18 @@ class ClientCallbacks:
         """Raise a fatal error.
 
         Raises:
-            FatalError: if there was any.
+            FatalError: a callback received a fatal error.
         """
         if self._fatal is not None:
             raise self._fatal
 
     def on_error(self, error: KafkaError) -> None:
         """Handle an error, as librdkafka's `error_cb`."""
-        # One unreachable broker of several is no problem; when all are unreachable, the last one's error is the most
-        # precise.
+        # One unreachable broker of several isn't a fault. If all are unreachable, the last broker's error is the most
+        # precise one.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
             self._last_error = error
-            # One broker's expired certificate mustn't end what the others can serve.
+            # An expired certificate of one broker must not stop the consumer while other brokers work.
             if not refuses_certificate(error):
                 self.recorded(error, "consuming")
             return
@@ -160,7 +160,7 @@ class ClientCallbacks:
         self.reachable = any(broker.get("state") == "UP" for broker in brokers)
 
     def trouble(self, error: KafkaError) -> None:
-        """Consuming failed, for now or for good."""
+        """Handle an error of consuming, temporary or fatal."""
         failure = self.recorded(error, "consuming")
         if not isinstance(failure, FatalError):
             self._notices.trouble(RetryCause.BROKER, str(failure))
@@ -184,7 +184,7 @@ class ClientCallbacks:
 class Ownership:
     """Assigned partitions, with the topic's incarnation and the committed offsets.
 
-    The source's callbacks keep it up to date; all on one thread.
+    The source's callbacks update it, all on one thread.
     """
 
     def __init__(self) -> None:
@@ -239,7 +239,7 @@ class Ownership:
 
 
 class KafkaSource:
-    """Consumer of the events topic. Construct, `subscribe`, `poll` often, `close`."""
+    """Consumer of the events topic. Call `subscribe`, then `poll` often, then `close`."""
 
     def __init__(self, config: SourceConfig, *, clock: Callable[[], float], notices: Notices) -> None:
         self._config = config
@@ -251,7 +251,7 @@ class KafkaSource:
         self._rebalanced = False
         self._attempts = Attempts()
         self._unfetchable = Unfetchable()
-        # Constructed last: callbacks need all of the above.
+        # Constructed last: callbacks need all attributes above.
         self._offsets = OffsetReader(config.client, group=config.group)
         self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks.notice, clock)
         self._consumer = self._client()
@@ -291,7 +291,7 @@ class KafkaSource:
         else:
             messages.append(first)
             size = len(first)
-            # Asked only now, because partitions may have been assigned meanwhile.
+            # Read only now, because partitions may have been assigned during the poll.
             if (at_once := self._attempts.at_once) is not None:
                 max_records = min(max_records, at_once)
             while (room := max_records - len(messages)) > 0 and size < max_bytes:
@@ -308,7 +308,7 @@ class KafkaSource:
         return polled
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Start to commit; the listener is called with the answer within a later poll."""
+        """Start a commit; the listener is called with the result within a later poll."""
         try:
             ours = self._ours(offsets)
             if not ours:
@@ -320,11 +320,11 @@ class KafkaSource:
             self._answer(error.args[0])
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit, and return once the brokers have.
+        """Commit, and wait for the brokers' confirmation.
 
         Raises:
-            BrokerUnavailableError: they haven't, or not certainly.
-            FatalError: they never will.
+            BrokerUnavailableError: the brokers haven't confirmed the commit.
+            FatalError: the brokers refuse the commit for good.
         """
         try:
             ours = self._ours(offsets)
@@ -339,7 +339,7 @@ class KafkaSource:
         self._confirm(ours)
 
     def _ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Keep the offsets of assigned partitions; none if the topic was recreated: the next poll joins anew.
+        """Keep the offsets of assigned partitions; none if the topic was recreated: the next poll then rejoins.
 
         Raises:
             KafkaException: the brokers don't answer.
@@ -348,7 +348,7 @@ class KafkaSource:
         return {} if self._incarnation.was_recreated(ours) else ours
 
     def pause(self) -> None:
-        """Let polls bring no records, until `resume`."""
+        """Let polls return no records until `resume`."""
         self._set_pause(paused=True, holding=self._holding)
 
     def resume(self) -> None:
@@ -366,7 +366,7 @@ class KafkaSource:
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.
-            FatalError: it may not be asked.
+            FatalError: the user may not read them.
         """
         try:
             return self._offsets.positions(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
@@ -374,7 +374,7 @@ class KafkaSource:
             raise self._callbacks.classified(error, "reading offsets") from error
 
     def standing(self) -> list[PartitionOffsets]:
-        """Bounds of the assigned partitions and the group's offsets, as of the last fetch; asks no broker.
+        """Return the bounds of the assigned partitions and the group's offsets at the last fetch, without a request.
 
         Partitions with an unknown end are left out.
         """
@@ -417,7 +417,7 @@ class KafkaSource:
         return Polled(tuple(self._handed(records, reached)), reached)
 
     def _handed(self, records: list[FetchedRecord], reached: Mapping[Partition, int]) -> list[FetchedRecord]:
-        """Return the records, once their attempts are recorded."""
+        """Return the records to pass on, after recording the attempts at them."""
         if first := self._attempts.begins(records):
             self._record(first, self._attempts.beginning)
         handed = self._attempts.handing(records)
@@ -433,7 +433,7 @@ class KafkaSource:
         return handed
 
     def _record(self, offsets: Mapping[Partition, int], begun_by: Callable[[Partition], Iterable[str]]) -> None:
-        """Commit offsets with other processes beside them: where the group stands already, or a new one begins."""
+        """Commit offsets with other processes in their metadata: the group's current offset, or its first one."""
         try:
             self._consumer.commit(offsets=committable(offsets, begun_by), asynchronous=False)
         except KafkaException as error:
@@ -458,7 +458,7 @@ class KafkaSource:
         except KafkaException as error:
             self._callbacks.notice(error, f"reading {partition} from offset {offset}")  # it fails again there
 
-    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. An abandoned client
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. An abandoned client also
     # revokes partitions that this source no longer has.
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -469,7 +469,8 @@ class KafkaSource:
             for p in partitions
         ]
         consumer.incremental_assign(starts)
-        # In both cases: librdkafka keeps a partition paused that was revoked during a pause, even after it comes back.
+        # Needed for both, because librdkafka keeps a partition paused that was revoked during a pause, even after it is
+        # assigned again.
         if starts:
             (consumer.pause if self._paused or self._holding else consumer.resume)(starts)
         taken = self._ownership.take(partitions, topic_id, committed)
@@ -532,7 +533,7 @@ class KafkaSource:
         return self._listener
 
     def _join_anew(self) -> None:
-        """Leave the group, and join it with a client that knows nothing of the topic.
+        """Leave the group, and join it with a new client without state of the topic.
 
         Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher epochs, from elections in
         the deleted topic, it considers the new ones outdated and fetches nothing.
@@ -545,9 +546,9 @@ class KafkaSource:
 
 
 def after_rewind(records: list[FetchedRecord]) -> list[FetchedRecord]:
-    """Drop records that came before their partition was reassigned during this poll, from an earlier offset.
+    """Drop records that were fetched before their partition was reassigned from an earlier offset, during this poll.
 
-    Keeping it would let the later offset be committed before the earlier records are applied.
+    Otherwise the later offset could be committed before the earlier records are applied.
     """
     kept: list[FetchedRecord] = []
     lowest: dict[Partition, int] = {}

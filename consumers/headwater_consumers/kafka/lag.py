@@ -1,8 +1,8 @@
-"""Lag of a consumer group, in records and seconds, asked of the brokers.
+"""Lag of a consumer group, in records and seconds, read from the brokers.
 
-A separate thread asks for all partitions of the topic. So it keeps rising while the database is
-unavailable, while the consumer hangs, and while it has no partition. librdkafka learns a partition's end only with
-fetched records, so its value stands still while fetching is paused.
+A separate thread reads the offsets of all partitions. So the lag keeps rising while the database is unavailable, while
+the consumer hangs, and while it has no partition. librdkafka's own value doesn't change while fetching is paused,
+because it learns a partition's end only with fetched records.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from headwater_schemas.errors import TransientError
 EVERY_SECONDS = 5.0
 """Interval of the requests to the brokers."""
 KEEP_SECONDS = 3_600.0
-"""Interval in which `keep` is called: often, as seen from any `offsets.retention.minutes`."""
+"""Interval of the calls of `keep`: short, compared with any usual `offsets.retention.minutes`."""
 STALE_SECONDS = 30.0
-"""Age up to which the last answer is shown while the brokers give no other."""
+"""Maximum age of a shown lag while the brokers don't answer."""
 _REQUEST_SECONDS = 5.0
-# The current check isn't waited for longer than this: with the brokers unreachable it would take the time of several
-# requests.
+# Longest wait for the current check at a stop. With unreachable brokers, the check takes the time of several requests.
 _CLOSE_SECONDS = 1.0
 
 
@@ -39,7 +38,7 @@ class LagMetrics:
 
     Args:
         registry: metrics registry of the process.
-        prefix: prefix of the names: the reader of the topic.
+        prefix: prefix of the metrics' names, which names the reader of the topic.
         group: the consumer group; all replicas of a group show the same values.
     """
 
@@ -68,11 +67,11 @@ class LagMetrics:
         ).labels(group)
 
     def show(self, records: Mapping[Partition, int], seconds: Mapping[Partition, float], at: float) -> None:
-        """Set the lag that the brokers reported.
+        """Set the lag.
 
         Args:
-            records: pending offsets of every partition.
-            seconds: age of the oldest pending record; partitions with unknown age are left out.
+            records: number of pending offsets of every partition.
+            seconds: age of the oldest pending record; partitions with an unknown age are left out.
             at: now, in Unix time.
         """
         self._replace(self._records, records)
@@ -85,7 +84,7 @@ class LagMetrics:
         self._replace(self._seconds, {})
 
     def _replace(self, gauge: Gauge, values: Mapping[Partition, float]) -> None:
-        """Keep series for exactly these partitions; a concurrent scrape always sees the remaining ones."""
+        """Set series for exactly these partitions. Remaining series are never missing in a concurrent scrape."""
         for metric in gauge.collect():
             for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
                 gauge.remove(self._group, number)
@@ -111,14 +110,14 @@ class PublicationTimes(Protocol):
 
 
 class LagWatch(AbstractContextManager["LagWatch"]):
-    """Asks how far a group is on a topic, every few seconds while the block runs.
+    """Reads a group's lag on a topic every few seconds while the block runs.
 
     Args:
-        offsets: asks the brokers.
-        times: reads since when records have been waiting.
+        offsets: reader of the group's offsets.
+        times: reader of the publication times of pending records.
         topic: topic to read.
-        metrics: shows the answers.
-        keep: called with the answer, at first and then once an hour.
+        metrics: metrics that show the lag.
+        keep: called with the group's positions, at first and then once an hour.
         clock: monotonic seconds.
         now: Unix time, in seconds.
     """
@@ -167,10 +166,10 @@ class LagWatch(AbstractContextManager["LagWatch"]):
             topic: topic to read.
             registry: metrics registry of the process.
             prefix: prefix of the metrics' names.
-            keep: as of the class.
+            keep: see the class.
 
         Raises:
-            KafkaException: librdkafka takes no client of the settings.
+            KafkaException: librdkafka doesn't accept the settings.
         """
         metrics = LagMetrics(registry, prefix, group)
         return cls(OffsetReader(client, group=group), PendingTimes(client), topic, metrics, keep=keep)
@@ -192,7 +191,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         self._times.close()
 
     def look(self) -> None:
-        """Ask once, and show the answer."""
+        """Read the lag once, and show it."""
         try:
             positions = self._offsets.positions(self._topic, timeout_seconds=_REQUEST_SECONDS)
             if self._clock() >= self._next_keep:

@@ -13,13 +13,13 @@ _POSITIONS_SECONDS = 1.0
 
 
 class Membership:
-    """Partitions of one group member, and its offsets. It is the source's listener.
+    """Assigned partitions of one group member, and its offsets; listener of the source.
 
     Args:
         source: source of the records.
         clock: monotonic seconds.
-        not_committed: called with why a commit failed.
-        trouble: called with why the group's positions couldn't be had.
+        not_committed: called with the error of a failed commit.
+        trouble: called with the error if the group's positions can't be read.
         gone: called with partitions that another member has taken over.
     """
 
@@ -62,12 +62,12 @@ class Membership:
             self._committed.pop(partition, None)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """Only `commit_now` commits offsets."""
+        """Do nothing: offsets are only committed by `commit_now`."""
 
     # Offsets
 
     def dealt_with(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit offsets that are done. Offsets that can't be committed now are committed with later ones."""
+        """Commit offsets of processed records. Offsets that can't be committed now are committed with later ones."""
         self._uncommitted.update(
             {
                 partition: offset
@@ -78,10 +78,10 @@ class Membership:
         self._commit()
 
     def commit_the_last(self, seconds: float) -> None:
-        """Retry offsets whose commit failed because other members left the group, as all members do at a stop.
+        """Retry commits that failed because other members left the group, as at a stop of all members.
 
         Args:
-            seconds: time limit; afterwards, the records of uncommitted offsets will be read again.
+            seconds: time limit. Records of offsets that are still uncommitted will be read again.
         """
         until = self._clock() + seconds
         self._source.pause()
@@ -93,9 +93,9 @@ class Membership:
             self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
 
     def caught_up(self) -> bool:
-        """Return True once the offsets that were pending at the first look are committed, by any member.
+        """Return True once the offsets that were pending at the first call are committed, by any member.
 
-        Asks the brokers once a second.
+        Sends a request to the brokers at most once a second.
         """
         if self._clock() < self._next_look:
             return False

@@ -35,19 +35,19 @@ _LABELS = {
 
 
 EVERY_SECONDS = 60.0
-"""Interval at which lasting trouble is logged again."""
+"""Interval at which a lasting fault is logged again."""
 
 
 @dataclass(slots=True)
 class _Trouble:
-    """One episode. `reported`: whether its beginning was logged, so that its end will be, too."""
+    """One fault. `reported`: whether its beginning was logged, so that its end has to be logged, too."""
 
     since: float
     reported: bool
 
 
 class TroubleCause(Protocol):
-    """Cause of trouble. Must be hashable; there are few different ones."""
+    """Cause of a fault. Must be hashable; there are only few different causes."""
 
     @property
     def label(self) -> str:
@@ -55,13 +55,13 @@ class TroubleCause(Protocol):
 
 
 class Notices:
-    """One line for each kind of trouble at a time. A fault that comes and goes is reported at most once a minute, too.
+    """Log of faults, with few lines for each cause. A fault that comes and goes is also logged once a minute at most.
 
     Args:
-        warn: logs a line.
+        warn: function that logs a line.
         clock: monotonic seconds.
-        every_seconds: interval at which lasting trouble is reported again.
-        info: logs a line when trouble is over; default: `warn`.
+        every_seconds: interval at which a lasting fault is logged again.
+        info: function that logs the end of a fault; default: `warn`.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Notices:
         self._last_reported: dict[TroubleCause, float] = {}
 
     def trouble(self, cause: TroubleCause, message: str) -> None:
-        """Report that trouble began or lasts. Logged unless it was within `every_seconds`."""
+        """Report that a fault began or lasts. It is logged unless it was logged within `every_seconds`."""
         now = self._clock()
         new = cause not in self._troubles
         known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))

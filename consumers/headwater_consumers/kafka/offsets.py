@@ -1,4 +1,4 @@
-"""Offsets at the brokers: beginning and end of each partition, and the group's committed offsets."""
+"""Offsets stored by the brokers: beginning and end of each partition, and the group's committed offsets."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class CommittedOffset:
 
     Attributes:
         offset: offset of the record to consume next.
-        topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
-        begun_by: processes that began that record in vain (`attempts`).
+        topic_id: incarnation of the topic for which the offset was committed; empty if the committer recorded none.
+        begun_by: processes that began the record in vain (`attempts`).
     """
 
     offset: int
@@ -52,10 +52,13 @@ class CommittedOffset:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffsets:
-    """Offsets of one partition and the group's in it. Half-open: `end` is the offset that the next record will get.
+    """Offsets of one partition, and the group's committed offset.
 
     Attributes:
-        committed: offset that the group consumes next; None if it has committed none for this incarnation.
+        partition: the partition.
+        begin: first offset.
+        end: offset of the partition's next record.
+        committed: offset that the group consumes next; None if the group has committed none for this incarnation.
     """
 
     partition: Partition
@@ -78,7 +81,7 @@ def committed_metadata(topic_id: str, begun_by: Iterable[str] = ()) -> str:
 
 
 def read_metadata(metadata: str | None) -> tuple[str, tuple[str, ...]]:
-    """Read the topic's incarnation and the processes beside an offset; empty if another program committed it."""
+    """Parse the topic's id and the processes in an offset's metadata; empty if another program committed the offset."""
     if metadata is None or not metadata.startswith(_METADATA):
         return "", ()
     topic_id, _, processes = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
@@ -88,7 +91,7 @@ def read_metadata(metadata: str | None) -> tuple[str, tuple[str, ...]]:
 def committable(
     offsets: Mapping[Partition, int], begun_by: Callable[[Partition], Iterable[str]] = lambda _: ()
 ) -> list[TopicPartition]:
-    """Offsets as they are committed: with the topic's incarnation, and the processes that began them in vain."""
+    """Convert offsets for a commit: with the topic's id, and the processes that began their records in vain."""
     return [
         TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, begun_by(p)))
         for p, offset in offsets.items()
@@ -105,9 +108,9 @@ def start_offset(committed: CommittedOffset | None, topic_id: str) -> int:
 
 
 class OffsetReader:
-    """Reads offsets, of any partition, without joining the group.
+    """Reader of offsets of any partition, without joining the group.
 
-    Every method raises KafkaException where the brokers don't answer in time or refuse.
+    Every method raises KafkaException if the brokers don't answer in time or refuse.
     """
 
     def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
@@ -129,9 +132,9 @@ class OffsetReader:
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}
-        # Asked by a consumer that never joins. AdminClient has list_consumer_group_offsets for this, but in librdkafka
-        # (2.16 at least, its issue 5040) that ends the process with SIGSEGV when the broker is not, or not yet, the
-        # group's coordinator, as in the first seconds of a new one.
+        # A consumer that never joins sends the request. AdminClient.list_consumer_group_offsets would crash the process
+        # with SIGSEGV (librdkafka 2.16 at least, its issue 5040) if the broker isn't the group's coordinator yet, as in
+        # the first seconds of a new group.
         if self._asker is None:
             self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
         found: dict[tuple[str, int], CommittedOffset] = {}
@@ -151,7 +154,7 @@ class OffsetReader:
                 _COORDINATOR_MOVES, lambda seconds: list(asker.committed(asked, timeout=seconds)), timeout_seconds
             )
         except KafkaException as error:
-            # A group that the user may not read is a timeout here; the reason is in the consumer's queue.
+            # If the user may not read the group, the request times out here; the reason is in the consumer's queue.
             refusal = asker.poll(0)
             if refusal is not None and (reason := refusal.error()) is not None:
                 raise KafkaException(reason) from error
@@ -169,7 +172,7 @@ class OffsetReader:
         description = self._describe(topic, timeout_seconds)
         topic_id = "" if description.topic_id is None else str(description.topic_id)
         partitions = [TopicPartition(topic, info.id) for info in description.partitions]
-        # The group first: in the other order, records committed in between would seem to lie beyond the end.
+        # The group's offsets first. In the other order, an offset committed in between could be after the end.
         committed = self.committed(partitions, timeout_seconds=timeout_seconds) if of_group else {}
         begins = self._list(partitions, _EARLIEST, timeout_seconds)
         ends = self._list(partitions, _LATEST, timeout_seconds)
@@ -194,7 +197,7 @@ class OffsetReader:
         return answer(futures[topic], timeout_seconds)
 
     def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
-        # A leader that was just elected, as for a new topic, doesn't know yet that it is.
+        # A newly elected leader, for example of a new topic, may not know yet that it is the leader.
         return _while_moving(_LEADER_MOVES, lambda seconds: self._listed(partitions, spec, seconds), timeout_seconds)
 
     def _listed(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
@@ -207,15 +210,15 @@ class OffsetReader:
 
 
 def _while_moving(moves: Collection[int], ask: Callable[[float], _T], timeout_seconds: float) -> _T:
-    """Make a request, and make it again while the brokers move what it is about.
+    """Make a request, and repeat it while the brokers move the leader or coordinator.
 
     Args:
-        moves: librdkafka's errors that say so.
-        ask: makes the request, within so many seconds.
+        moves: librdkafka's errors for such a move.
+        ask: function that makes the request, with its time limit in seconds.
         timeout_seconds: time limit of all attempts.
 
     Raises:
-        KafkaException: another error, or such a one when the time is over.
+        KafkaException: another error, or an error of `moves` after the time limit.
     """
     deadline = Deadline(timeout_seconds, time.monotonic)
     while True:

@@ -14,7 +14,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
 from headwater_schemas.events import LineageEvent
 
 RECORD_MAX_BYTES = 16_777_216
-"""The longest record that is decoded, by default."""
+"""Default maximum length of a decoded record."""
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -29,9 +29,9 @@ class Partition:
 
     Attributes:
         topic: name of the topic.
-        number: from 0.
-        topic_id: Kafka's id of this incarnation; a topic deleted and created again has another one, so its offsets
-            are never mistaken for the old ones'. Empty if the broker is older than topic ids.
+        number: number of the partition, from 0.
+        topic_id: Kafka's id of this incarnation. A recreated topic has another id, so offsets of the two topics are
+            never confused. Empty if the broker is older than topic ids.
     """
 
     topic: str
@@ -48,7 +48,7 @@ class Unread:
 
     Attributes:
         end: offset after the last missing one.
-        why: a sentence, without a full stop.
+        why: reason, as a sentence without a full stop.
         bytes: length of the value; None if unknown.
         fetched: True if the brokers returned the record; False if the client library can't read it.
     """
@@ -64,8 +64,8 @@ class FetchedRecord:
     """One unchanged record; or offsets whose bytes can't be read or were left out.
 
     Attributes:
-        timestamp_ms: milliseconds since the epoch; None if the record has none.
-        unread: why there are no bytes; None for a record.
+        timestamp_ms: timestamp in milliseconds since the epoch; None if the record has none.
+        unread: reason why there are no bytes; None for a complete record.
         ends_consumers: True if reading the record ended consumer processes repeatedly (`attempts`).
     """
 
@@ -80,12 +80,12 @@ class FetchedRecord:
 
     @property
     def end(self) -> int:
-        """Offset to consume next, after this record."""
+        """Next offset to consume after this record."""
         return self.offset + 1 if self.unread is None else self.unread.end
 
     @property
     def size(self) -> int:
-        """Bytes of key and value, near enough for a memory budget."""
+        """Size of key and value in bytes, as an estimate for a memory budget."""
         return len(self.value or b"") + len(self.key or b"")
 
     def without_bytes(self, why: str) -> FetchedRecord:
@@ -105,7 +105,7 @@ class Decoded:
     Attributes:
         record: unchanged record.
         event: event to apply.
-        of_future: True if the event stated a time in the future, which was lowered (`future`).
+        of_future: True if the event had a time in the future, which was lowered (`future`).
     """
 
     record: FetchedRecord
@@ -119,10 +119,9 @@ def next_offsets(
     """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
-        records: in any order.
-        reached: positions at which the end of a partition was reported. A position lies after the partition's
-            `records`. It may also lie after control records of transactions, which have an offset and are never
-            delivered.
+        records: records in any order.
+        reached: positions at which the end of a partition was reported, after the partition's `records`. They may also
+            be after control records of transactions, which have an offset and are never delivered.
     """
     following = dict(reached or {})
     for record in records:

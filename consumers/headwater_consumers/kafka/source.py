@@ -1,4 +1,4 @@
-"""The source, as the loop sees it: records of the events topic, as a member of a consumer group."""
+"""Interface between the loop and its source: records of the events topic, as a member of a consumer group."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SourceListener(Protocol):
         """Handle newly assigned partitions, which are read from their committed offset."""
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """Handle partitions that will be revoked on return; until then their offsets can be committed."""
+        """Handle partitions that will be revoked when this returns; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
         """Handle partitions that another member already has: drop their in-flight records, commit nothing."""
@@ -59,21 +59,21 @@ class RecordSource(Protocol):
         """
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Start to commit; the listener is called with the result in a later poll. One commit at a time.
+        """Start a commit; the listener is called with the result in a later poll. One commit at a time.
 
-        Partitions that are no longer assigned, or whose topic was recreated since, are left out.
+        Partitions that are no longer assigned, or whose topic was recreated, are left out.
         """
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit and wait for the brokers: for the listener, before partitions are revoked.
+        """Commit and wait for the brokers' confirmation; for the listener, before partitions are revoked.
 
         Raises:
-            BrokerUnavailableError: they haven't, or not certainly.
-            FatalError: they never will.
+            BrokerUnavailableError: the brokers haven't confirmed the commit.
+            FatalError: the brokers refuse the commit for good.
         """
 
     def pause(self) -> None:
-        """Let polls return no records until `resume`; stays in the group. Also holds for partitions assigned later."""
+        """Let polls return no records until `resume`, but stay in the group. Also for partitions assigned later."""
 
     def resume(self) -> None:
         """End a pause. Safe to call without a `pause`."""
@@ -83,11 +83,11 @@ class RecordSource(Protocol):
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.
-            FatalError: it may not be asked.
+            FatalError: the user may not read them.
         """
 
     def standing(self) -> list[PartitionOffsets]:
-        """Bounds of the assigned partitions and the group's offsets, as of the last fetch; asks no broker.
+        """Return the bounds of the assigned partitions and the group's offsets at the last fetch, without a request.
 
         Partitions with an unknown end are left out.
         """

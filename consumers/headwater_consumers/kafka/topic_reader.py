@@ -25,7 +25,7 @@ from headwater_schemas.kafka.errors import concerns_group
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-# A group is a must for librdkafka, though with `assign` and no commits the brokers never see it.
+# librdkafka requires a group; with `assign` and without commits, the brokers never learn of it.
 _GROUP = "headwater-reader"
 _REQUEST_SECONDS = 10.0
 _CONFIG = {
@@ -44,16 +44,16 @@ _READ_SECONDS = 30.0
 def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None = None) -> Iterator[FetchedRecord]:
     """Yield every record that is on the topic now, in order within a partition. One is in memory at a time.
 
-    What can't be read, or is longer than RECORD_MAX_BYTES, comes without its bytes (`FetchedRecord.unread`).
+    Records that can't be read, or are longer than RECORD_MAX_BYTES, have no bytes (`FetchedRecord.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: topic to read.
-        newest: no more than so many of the last offsets of each partition; None: all.
+        newest: maximum number of last offsets of each partition; None: all.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
-        BrokerUnavailableError: they stop answering half-way.
+        BrokerUnavailableError: the brokers stop answering in the middle.
     """
     positions = OffsetReader(client, group=_GROUP).bounds(topic, timeout_seconds=_REQUEST_SECONDS)
     partitions = {position.partition.number: position.partition for position in positions}
@@ -78,7 +78,7 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
                     yield unread
                 if error is None and offset < ends[number]:
                     yield record_of(message, partition, offset, max_bytes=RECORD_MAX_BYTES)
-                # An end that is reached is one even where control records follow the last record.
+                # A reached end also counts if control records follow the last record.
                 if error is not None or offset + 1 >= ends[number]:
                     del ends[number]
     finally:
@@ -90,7 +90,7 @@ def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> F
 
     Raises:
         KafkaException: the brokers refuse, or the offset is out of the partition's range.
-        BrokerUnavailableError: they don't answer.
+        BrokerUnavailableError: the brokers don't answer.
     """
     consumer = Consumer({**quiet(client), **_CONFIG, "auto.offset.reset": "error"})
     unfetchable = Unfetchable()
@@ -115,9 +115,9 @@ def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> F
 
 
 class PendingTimes:
-    """Reads since when records wait: the timestamps of the first ones that a group hasn't committed.
+    """Reader of the timestamps of the first pending records of a group.
 
-    One client, outside of any group. A timestamp is read once for as long as the group stands at its record.
+    Uses one client, outside of any group. While a group's offset doesn't change, the timestamp is read only once.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -130,7 +130,7 @@ class PendingTimes:
         """Offset and timestamp of each partition's record; None if it has no readable record."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
-        """Return when each partition's first pending record was published, in ms of Unix time.
+        """Return the publication time of each partition's first pending record, in ms of Unix time.
 
         Partitions are left out if their record can't be read, has no timestamp, or wasn't read in time.
 
@@ -154,7 +154,7 @@ class PendingTimes:
         consumer, partitions = self._consumer, {(each.topic, each.number): each for each in unread}
         starts = [TopicPartition(each.topic, each.number, start) for each, start in unread.items()]
         consumer.assign(starts)
-        consumer.resume(starts)  # librdkafka keeps a partition paused that was when it went
+        consumer.resume(starts)  # librdkafka keeps a partition paused that was unassigned during a pause
         try:
             while partitions and not deadline.passed:
                 message = consumer.poll(deadline.remaining_seconds)

@@ -1,8 +1,8 @@
-"""Offsets whose batch no client can read: they are found, confirmed and skipped, one at a time.
+"""Skipping of offsets whose batch no client can read, one offset at a time.
 
-librdkafka reports such a batch with an error at the requested offset, and repeats the request forever. It doesn't tell
-where the batch ends, nor gives its bytes. So the next offset is tried after each that can't be read, which is in the
-same batch or behind it: some milliseconds an offset, and nothing good is ever passed over.
+librdkafka reports an unreadable batch with an error at the requested offset, and repeats the request forever. The error
+has neither the end of the batch nor its bytes. So after each unreadable offset the next one is tried, which may be in
+the same batch or after it. An offset takes some milliseconds, and no readable record is skipped.
 """
 
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself
@@ -19,18 +19,18 @@ UNFETCHABLE = frozenset(
         KafkaError._BAD_COMPRESSION,  # broken, or more than `receive.message.max.bytes` once decompressed (zstd)
         KafkaError._BAD_MSG,  # a wrong checksum, a batch that ends too early
         KafkaError._UNDERFLOW,
-        KafkaError._NOT_IMPLEMENTED,  # a codec that isn't known
+        KafkaError._NOT_IMPLEMENTED,  # an unknown codec
         KafkaError.INVALID_MSG,
         KafkaError.INVALID_MSG_SIZE,
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.UNSUPPORTED_COMPRESSION_TYPE,
     }
 )
-"""Codes of errors that are of a batch, not of the brokers or the connection."""
+"""Codes of errors in a batch, not in the brokers or the connection."""
 
 
 def at_end(error: KafkaError) -> bool:
-    """Check whether the end of a partition was reached, which is no error."""
+    """Return True if the error only reports that the end of a partition was reached."""
     return bool(error.code() == KafkaError._PARTITION_EOF)
 
 
@@ -49,7 +49,7 @@ def bounds_config(record_max_bytes: int) -> dict[str, int]:
 
     A zstd batch that decompresses to more than `receive.message.max.bytes` is an error of the batch. librdkafka has no
     such bound for gzip, lz4 and snappy, which expand a batch up to 1,032, 255 and 22 times. All batches of a fetch are
-    decompressed at once, so each fetch requests few batches per partition.
+    decompressed at the same time, so each fetch requests few batches per partition.
     """
     return {"receive.message.max.bytes": 2 * record_max_bytes, "max.partition.fetch.bytes": 131_072}
 
@@ -69,7 +69,7 @@ class _Suspect:
 
 
 class Unfetchable:
-    """Offsets of each partition that can't be read. The caller fetches on at the offset that `failed` returns."""
+    """Unreadable offsets of each partition. The caller continues at the offset that `failed` returns."""
 
     def __init__(self) -> None:
         self._suspects: dict[Partition, _Suspect] = {}
@@ -107,11 +107,11 @@ class Unfetchable:
             return None
         del self._suspects[partition]
         if suspect.at == suspect.begin:
-            return None  # it was only corrupted in transit
+            return None  # the bytes were only corrupted in transit
         return FetchedRecord(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
 
     def expects(self, partition: Partition) -> int:
-        """Offset before which records come from an earlier fetch."""
+        """Offset of the current fetch; records before it come from an earlier fetch."""
         suspect = self._suspects.get(partition)
         return 0 if suspect is None else suspect.at
 

@@ -1,15 +1,15 @@
-"""Accounting: acknowledged = applied + dead-lettered + pending, for every partition, only from durable facts.
+"""Accounting: acknowledged = applied + dead-lettered + expired + pending, for every partition, from durable facts.
 
 | figure        | is                                                                               |
 |---------------|----------------------------------------------------------------------------------|
-| acknowledged  | the partition's end offset: number of records it ever received                    |
+| acknowledged  | the partition's end offset: number of records that the partition has received    |
 | dead_lettered | distinct source offsets on the dead-letter topic below the committed offset      |
-| applied       | committed offset less those                                                      |
+| applied       | committed offset minus dead_lettered                                             |
 | expired       | offsets that retention deleted before the group had committed them: lost         |
-| pending       | the rest                                                                         |
+| pending       | all other offsets                                                                |
 
-Nothing is counted while consuming, so the figures are right after any crash: a batch or letter that was written twice
-counts once. Offsets without a record (a transaction's markers) count as applied.
+The figures don't come from counters, so they are right after any crash: a batch or letter that was written twice counts
+once. Offsets without a record (a transaction's markers) count as applied.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
-# Maximum time until the brokers answer, and pause before asking again.
+# Time limit for the brokers' answer, and pause between requests.
 _ANSWER_SECONDS = 20.0
 _PAUSE_SECONDS = 0.25
 
@@ -51,33 +51,33 @@ class PartitionAccount:
 
 @dataclass(frozen=True, slots=True)
 class Accounting:
-    """The figures of a topic: each partition's, and their sums."""
+    """Figures of a topic: those of each partition, and their sums."""
 
     partitions: tuple[PartitionAccount, ...]
 
     @property
     def acknowledged(self) -> int:
-        """Records that the topic was ever given."""
+        """Number of all records that the topic has received."""
         return sum(account.acknowledged for account in self.partitions)
 
     @property
     def applied(self) -> int:
-        """Records whose effect is in the graph."""
+        """Number of records whose effect is in the graph."""
         return sum(account.applied for account in self.partitions)
 
     @property
     def dead_lettered(self) -> int:
-        """Records that are on the dead-letter topic instead."""
+        """Number of records on the dead-letter topic."""
         return sum(account.dead_lettered for account in self.partitions)
 
     @property
     def expired(self) -> int:
-        """Records that retention deleted before they were read."""
+        """Number of records that retention deleted before they were read."""
         return sum(account.expired for account in self.partitions)
 
     @property
     def pending(self) -> int:
-        """Records that are neither applied nor dead-lettered yet."""
+        """Number of records that are neither applied nor dead-lettered yet."""
         return sum(account.pending for account in self.partitions)
 
     @property
@@ -91,12 +91,12 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topics: names of the events topic and of the dead letters'.
+        topics: names of the events topic and of the dead-letter topic.
         group: consumer group whose committed offsets count.
 
     Raises:
         BrokerUnavailableError: the brokers don't answer in time, or a topic doesn't exist.
-        FatalError: they refuse.
+        FatalError: the brokers refuse.
     """
     client = quiet(client)
     deadline = time.monotonic() + _ANSWER_SECONDS

@@ -1,4 +1,4 @@
-"""Wiring: from settings to a consumer that runs. The flow reads top to bottom in `assemble`."""
+"""Wiring of a consumer from its settings. `assemble` shows the flow from top to bottom."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ConsumerTarget:
 
 
 class Materializer:
-    """One consumer, assembled. `run` blocks; `stop` makes it drain and return."""
+    """Assembled consumer. `run` blocks; `stop` makes it drain and return."""
 
     def __init__(self, loop: Loop, server: HealthServer, totals: ConsumerTotals, close: Callable[[], None]) -> None:
         self._loop = loop
@@ -80,7 +80,7 @@ class Materializer:
         return self._server.port
 
     def run(self) -> ConsumerTotals:
-        """Consume until stopped, or until the group has caught up, if that was requested.
+        """Consume until stopped, or, with `until_caught_up`, until the group has caught up.
 
         Raises:
             FatalError: a person has to change a setting. Earlier commits stay.
@@ -109,18 +109,18 @@ def assemble(
     metrics: Metrics | None = None,
     companion: Companion | None = None,
 ) -> Materializer:
-    """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
+    """Assemble a consumer. It doesn't connect yet, but the port for metrics and health is open.
 
     Args:
         target: Kafka cluster and database.
         settings: settings of the materializer.
-        until_caught_up: stop when the group has committed all records that were on the topic at the start.
-        warn: logs a line when trouble begins and while it lasts.
-        info: logs a line when trouble is over; default: `warn`.
+        until_caught_up: whether to stop when the group has committed all records that were on the topic at the start.
+        warn: function that logs the beginning of a fault, and repeats the line while it lasts.
+        info: function that logs the end of a fault; default: `warn`.
         watch: called twice a second with the totals.
-        source: source of the records, if it isn't the events topic.
-        metrics: metrics of every step, if the caller reads them too.
-        companion: another service of the process, whose health is shown, too.
+        source: source of the records; None: the events topic.
+        metrics: metrics of every step, if the caller also reads them.
+        companion: another service of the process, whose health is also shown.
 
     Raises:
         FatalError: an address is invalid, or librdkafka refuses the settings.

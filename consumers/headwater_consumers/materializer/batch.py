@@ -1,11 +1,11 @@
-"""Batch: decoded and folded records, faults of the others, and the offsets to commit after it.
+"""Batch: folded events of valid records, dead letters of invalid ones, and the offsets to commit afterwards.
 
-    record ⇒ event or dead letter    `decode_one`; pure but for the look-up of newer schemas
-    the next records ⇒ events        `EarlyDecoder`, as they come, while the previous batch is being written
+    record ⇒ event or dead letter    `decode_one`; pure, except for the look-up of newer schemas
+    the next records ⇒ events        `EarlyDecoder`, as records arrive, while the previous batch is being written
     records ⇒ batch                  `prepare`
 
-A batch is only built when the previous one is written, or when it is full: until then more records may join it.
-Without decoding ahead, records of a caught-up topic would be decoded only while the database is idle.
+A batch is built when the previous batch is written, or when the batch is full: until then it gets more records. Without
+early decoding, records of a caught-up topic would be decoded only while the database is idle.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from headwater_schemas.events import LineageEvent
 
 
 class EventDecoder(Protocol):
-    """The part of `headwater_schemas.codec.Decoder` that is called here."""
+    """Methods of `headwater_schemas.codec.Decoder` that this module calls."""
 
     def decode(self, value: bytes | None) -> LineageEvent:
         """Decode the event in a record's value.
 
         Raises:
-            DecodeError: this version can never decode it.
-            SchemasUnavailableError: its schema can't be looked up now.
+            DecodeError: this version can never decode the value.
+            SchemasUnavailableError: the schema can't be looked up now.
         """
 
 
@@ -47,12 +47,12 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
     """Decode one record.
 
     Args:
-        record: any.
+        record: any record.
         how: decoder and checks.
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
-        FatalError: schemas can't be looked up as things are configured.
+        FatalError: schemas can't be looked up with these settings.
     """
     if record.unread is not None:
         return unread_letter(record, record.unread)
@@ -89,7 +89,7 @@ def _undecodable(record: FetchedRecord, error: DecodeError) -> DeadLetter:
 def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> DeadLetter | None:
     try:
         rejection = reject(event)
-    except Exception as error:  # noqa: BLE001 - a defect that one event brings to light must not stop the others
+    except Exception as error:  # noqa: BLE001 - a defect that one event triggers must not stop the others
         name = type(error).__name__
         return DeadLetter(
             record, DeadLetterReason.FOLD_FAILED, DeadLetterStage.APPLY, name, f"Checking it raised {name}."
@@ -107,13 +107,13 @@ def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> Dea
     )
 
 
-_AT_ONCE = 50  # some 5 ms, in which the end of a transaction may go unnoticed
-# Events take ten times the memory of their records. For a larger batch time doesn't matter.
+_AT_ONCE = 50  # some 5 ms, during which the end of a transaction isn't noticed
+# Limited, because events take ten times the memory of their records. A larger batch isn't urgent.
 _AT_MOST = 1_000
 
 
 class EarlyDecoder:
-    """Decoder of the first fetched records while the database still writes the batch before.
+    """Decoder of the first fetched records while the database still writes the previous batch.
 
     Args:
         how: decoder, checks and clock.
@@ -130,7 +130,7 @@ class EarlyDecoder:
         self.seconds = 0.0
 
     def decode_more(self, fetched: Sequence[FetchedRecord]) -> None:
-        """Decode a few more. Trouble with schemas is left to `prepare`, whose caller waits and tries again."""
+        """Decode a few more records. Errors of schemas are left to `prepare`, whose caller waits and tries again."""
         known = len(self.outcomes)
         if self._in_trouble or known >= min(len(fetched), _AT_MOST):
             return
@@ -147,11 +147,11 @@ class EarlyDecoder:
         self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
 
     def clear(self) -> None:
-        """Drop all outcomes, because other records come first now."""
+        """Drop all outcomes, because other records are first now."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:
-        """Return outcomes of at most `count` first records, and the seconds that all took. They stay until `taken`."""
+        """Return outcomes of at most `count` first records, and the seconds for all. They are kept until `taken`."""
         return self.outcomes[:count], self.seconds
 
     def taken(self, count: int) -> None:
@@ -166,11 +166,11 @@ class RecordBatch:
     """Decoded and folded records, ready to be written.
 
     Attributes:
-        records: all records of the batch, so that it can be rebuilt without a revoked partition.
+        records: all records of the batch, for rebuilding it without a revoked partition.
         events: events of the valid records.
-        folded: the folded events; None if folding them together raised, or without events.
-        letters: dead letters of the others.
-        reached: end offsets of partitions that were reached after the records.
+        folded: the folded events; None without events, or if folding them together raised.
+        letters: dead letters of the invalid records.
+        reached: reached end offsets of partitions, after the records.
         offsets: offsets to commit once events are written and letters acknowledged.
     """
 
@@ -184,12 +184,12 @@ class RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchPreparation:
-    """Functions and bounds with which records are made into a batch.
+    """Functions and limits for building batches.
 
     Attributes:
-        decoder: decodes records' values. It looks a new fingerprint up before it calls it unknown.
-        reject: finds values of an event that the graph can't hold.
-        fold: joins events.
+        decoder: decoder of records' values. It looks new fingerprints up before it rejects them as unknown.
+        reject: function that finds values of an event that the graph can't store.
+        fold: function that joins events.
         timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
         future_max_seconds: longest time that an event's times may be ahead of its record's (`future`).
@@ -206,7 +206,7 @@ class BatchPreparation:
 def prepare(
     records: Sequence[FetchedRecord], reached: Mapping[Partition, int], early: EarlyDecoder, how: BatchPreparation
 ) -> RecordBatch:
-    """Decode and fold, on the thread that fetched, while the batch before is being written.
+    """Decode and fold, on the thread that fetches, while the previous batch is being written.
 
     Args:
         records: the fetched records.
@@ -216,7 +216,7 @@ def prepare(
 
     Raises:
         SchemasUnavailableError: call again with the same records.
-        FatalError: schemas can't be looked up as things are configured.
+        FatalError: schemas can't be looked up with these settings.
     """
     started = how.clock()
     outcomes, seconds = early.take(len(records))
@@ -230,6 +230,6 @@ def prepare(
         try:
             folded = checked_fold(how.fold, [item.event for item in events])
         except PermanentError:
-            folded = None  # the checkpoint folds again, in halves, and finds the one to blame
+            folded = None  # the checkpoint folds again, in halves, and finds the event at fault
         how.timed(PipelineStep.FOLD, how.clock() - decoded_at)
     return RecordBatch(tuple(records), events, folded, letters, reached, next_offsets(records, reached))

@@ -1,15 +1,15 @@
-"""The checkpoint: the order in which a batch becomes durable, written here once.
+"""Checkpoint: the order of the steps that make a batch durable.
 
-    1  commit to Neo4j                   a crash after it: applied again, which changes nothing
-    2  dead letters acknowledged         a crash after it: sent again, counted once by their coordinates
-    3  offsets committed to Kafka        a crash after it: nothing to do
+    1  commit to Neo4j                   after a crash here: applied again, which changes nothing
+    2  dead letters acknowledged         after a crash here: sent again, counted once by their coordinates
+    3  offsets committed to Kafka        after a crash here: nothing to do
 
-After an error the next attempt continues at the failed step, so that an unavailable dead-letter topic doesn't cause the
+After an error the next attempt continues at the failed step, so an unavailable dead-letter topic doesn't cause the
 graph to be written again.
 
 Steps 1 and 2 are `BatchCheckpoint.advance`, in the lane. Step 3 is `Commits`, on the loop's thread, because librdkafka
-ties a consumer to one thread, and without waiting for the brokers, because the loop has to move while they are away.
-Unconfirmed offsets are kept; the next attempt commits the newest.
+ties a consumer to one thread. It doesn't wait for the brokers, because the loop has to continue while they are
+unavailable. Unconfirmed offsets are kept; the next attempt commits the newest ones.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError
 from headwater_schemas.tracing import span
 
-# A single event that fails with a database error (out of memory, an internal error) may have met a temporary fault that
-# was over at the probe. After this many tries, with back-off, the event counts as the cause.
+# If a single event fails with a database error (out of memory, an internal error), the cause may be a temporary fault
+# that was over at the probe. After this number of tries, with back-off, the event counts as the cause.
 TRIES_ALONE = 4
-# If a healthy database disappears during the same write as before, the write may be the cause, as when the process runs
-# out of memory. For a batch that was halved already, one such failure is enough.
+# If a healthy database becomes unavailable repeatedly during the same write, the write may be the cause, for example
+# because the process runs out of memory. For a batch that was already halved, one such failure is enough.
 BREAKS = 2
 
 
@@ -63,7 +63,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointContext:
-    """Graph, dead-letter sink, policy and clock of the checkpoints. Dependencies shared by all checkpoints."""
+    """Dependencies of all checkpoints: graph, dead-letter sink, policy and clock."""
 
     graph: GraphStore
     dead_letters: DeadLetterSink
@@ -75,27 +75,27 @@ class CheckpointContext:
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """Events still to be written together; folded already, or not."""
+    """Events that still have to be written together; `folded` is None if they aren't folded yet."""
 
     events: Sequence[Decoded]
     folded: Folded | None
 
 
 class Wait(NamedTuple):
-    """External system that a step needs, and when the step began by the checkpoints' clock."""
+    """External system that a step needs, and the step's start in seconds of the checkpoints' clock."""
 
     cause: RetryCause
     since: float
 
 
 class BatchCheckpoint:
-    """Progress of one batch. Call `advance` until it returns; from one thread at a time, not always the same thread.
+    """Progress of one batch. Call `advance` until it returns, from one thread at a time, perhaps different threads.
 
     Attributes:
         batch: the batch to write.
-        was_split: the batch had to be halved for want of memory.
-        size: original number of records of the batch, including records disowned since.
-        waits: what the current step waits for.
+        was_split: whether the batch was halved because it needed too much memory or time.
+        size: original number of records of the batch, including disowned ones.
+        waits: external system that the current step waits for.
     """
 
     def __init__(self, batch: RecordBatch, context: CheckpointContext) -> None:
@@ -114,18 +114,18 @@ class BatchCheckpoint:
 
     @property
     def letters(self) -> int:
-        """Number of dead letters among the records, as far as is known yet."""
+        """Number of known dead letters among the records."""
         return self._reasons.total()
 
     @property
     def reasons(self) -> Counter[DeadLetterReason]:
-        """Number of dead letters among the records by reason, as far as is known yet."""
+        """Number of known dead letters among the records, by reason."""
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
-        """Leave these partitions out of the commit: another member has them by then, or they are assigned again.
+        """Leave these partitions out of the commit, because another member gets them, or they are assigned again.
 
-        Their current writes continue, which does no harm.
+        Their current writes continue, which is harmless.
         """
         batch = self.batch
         self.batch = replace(
@@ -136,11 +136,11 @@ class BatchCheckpoint:
         )
 
     def advance(self) -> None:
-        """Do the rest of steps 1 and 2. Step 3 may follow only when this returns.
+        """Do the rest of steps 1 and 2. Step 3 may follow only after this has returned.
 
         Raises:
             TransientError: call again later.
-            FatalError: don't.
+            FatalError: don't call again.
         """
         with span("checkpoint", self._attributes()):
             # Step 1: commit to Neo4j.
@@ -152,7 +152,7 @@ class BatchCheckpoint:
         self._context.limit.record(len(self.batch.records), self.letters)
 
     def _attributes(self) -> dict[str, Any]:
-        """Attributes of the span: which records these are."""
+        """Attributes of the tracing span: offsets of the records."""
         offsets = sorted(self.batch.offsets.items())
         return {
             "messaging.system": "kafka",
@@ -168,7 +168,7 @@ class BatchCheckpoint:
             part = self._unwritten[0]
             was_well = self._broke
             if was_well:
-                self._context.graph.probe()  # raises when it isn't well
+                self._context.graph.probe()  # raises if the database isn't healthy
             started = self._context.clock()
             try:
                 with span("write", {"db.system.name": "neo4j", "headwater.events": len(part.events)}):
@@ -191,7 +191,7 @@ class BatchCheckpoint:
                 self._context.observer.wrote(part.events, self._context.clock() - started, summary)
 
     def _suspect(self, part: _Slice, error: GraphUnavailableError, *, was_well: bool) -> None:
-        """Raise the error, so that the loop waits for the database, unless the write itself ends it again and again."""
+        """Raise the error, so that the loop waits for the database, unless the write itself repeatedly ends it."""
         self._breaks += was_well and error.broke
         self._broke = self._broke or error.broke
         if self._breaks < (1 if self.was_split and len(part.events) > 1 else BREAKS):
@@ -200,7 +200,7 @@ class BatchCheckpoint:
         self._give_way(part, OverCapacityError(f"It ends the database: {error}", code=error.code))
 
     def _doubt(self, part: _Slice, error: PermanentError) -> None:
-        """Dead-letter an event only while the database is healthy, and a single event only if it fails repeatedly."""
+        """Split the part while the database is healthy; a single event only after it has failed repeatedly."""
         self._context.graph.probe()  # raises if the database isn't healthy: this part then stays first
         if len(part.events) == 1:
             self._tries_alone += 1
@@ -245,12 +245,12 @@ class BatchCheckpoint:
 
 
 class Commits:
-    """Offsets of processed records (in the graph or on the dead-letter topic) that are to be committed.
+    """Offsets of processed records (in the graph or on the dead-letter topic) that have to be committed.
 
     Args:
         source: source that commits the offsets.
-        backoff: between attempts.
-        confirmed: called with the offsets that are committed, and how long it took.
+        backoff: back-off between attempts.
+        confirmed: called with the committed offsets, and the duration of the commit.
         clock: monotonic seconds.
     """
 
@@ -280,14 +280,14 @@ class Commits:
         return self._pending
 
     def add(self, offsets: Mapping[Partition, int]) -> None:
-        """Add the offsets of a batch that is through steps 1 and 2."""
+        """Add the offsets of a batch after its steps 1 and 2."""
         self._pending.update(offsets)
 
     def send(self) -> None:
-        """Send pending offsets, unless they were sent already or have to wait.
+        """Send pending offsets, unless a commit is running or a retry has to wait.
 
         Raises:
-            FatalError: it will never be committed.
+            FatalError: the offsets can't be committed without a change of settings.
         """
         if self._pending and self._sent is None and self.backoff.due:
             self._sent, self._sent_at = dict(self._pending), self._clock()
@@ -305,11 +305,11 @@ class Commits:
             self.backoff.failed()
 
     def flush(self, partitions: Iterable[Partition]) -> None:
-        """Commit pending offsets of these partitions and wait: another member is about to get the partitions.
+        """Commit pending offsets of these partitions and wait, before another member gets the partitions.
 
         Raises:
-            BrokerUnavailableError: it isn't done.
-            FatalError: it never will be.
+            BrokerUnavailableError: the commit isn't confirmed.
+            FatalError: the offsets can't be committed without a change of settings.
         """
         leaving = {p: self._pending[p] for p in partitions if p in self._pending}
         if leaving:
@@ -318,7 +318,7 @@ class Commits:
             self._settle(leaving)
 
     def drop(self, partitions: Iterable[Partition]) -> None:
-        """Drop these partitions: another member has them, and starts at the confirmed offsets."""
+        """Drop these partitions. Another member owns them now, and starts at the confirmed offsets."""
         for partition in partitions:
             self._pending.pop(partition, None)
         if not self._pending:

@@ -1,22 +1,22 @@
-"""Errors between Kafka and Neo4j, and what the consumer does with the events in flight.
+"""Errors between Kafka and Neo4j, and the consumer's reaction for the events in flight.
 
     LineageError
-    ├── TransientError                 RETRY  no event is to blame: keep them, back off, try forever
-    │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
+    ├── TransientError                 RETRY  no event is at fault: keep all events, back off, try forever
+    │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance prevents a commit
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
-    │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness);
-    │   │                                if it was healthy just before, and repeatedly, SPLIT
-    │   ├── TooManyDeadLettersError      so much is dead-lettered that the fault is hardly the events': pause
-    │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
-    ├── PermanentError                 SPLIT  an event is to blame: halve the batch until it is alone, dead-letter it
-    │   ├── EventRefusedError            the database or its driver rejects it
-    │   ├── FoldFailedError              folding it raised
-    │   ├── TooManyLinksError            it makes more relationships than a transaction may have
-    │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
-    ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
+    │   ├── GraphUnavailableError        the database is unavailable or read-only, or a race was lost (deadlock,
+    │   │                                uniqueness); SPLIT if a healthy database fails repeatedly at one write
+    │   ├── TooManyDeadLettersError      too many dead letters for a fault of single events: pause
+    │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; has the letters to send again
+    ├── PermanentError                 SPLIT  an event is at fault: halve the batch until it is alone, dead-letter it
+    │   ├── EventRefusedError            the database or its driver rejects the event
+    │   ├── FoldFailedError              folding the event raised
+    │   ├── TooManyLinksError            the event makes more relationships than a transaction may have
+    │   └── OverCapacityError            too much for a transaction's memory or time; for a single event, PROBE first
+    ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: SPLIT if the database is healthy, else RETRY
     └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
         ├── SettingsRefusedError         no client accepts the settings
-        ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
+        ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or a necessary operation
         ├── TopicsUnusableError          a topic can't be created or configured
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         └── DeadLetterLimitError         like TooManyDeadLettersError, for a consumer that ends once it has caught up
@@ -38,9 +38,9 @@ from headwater_schemas.errors import FatalError, LineageError, TransientError
 
 
 class DeadLetterReason(StrEnum):
-    """Reason why a record can never be applied: with the same code, schemas and bytes, another try fails too.
+    """Reason why a record can't be applied: with the same code, schemas and bytes, another try fails, too.
 
-    Trouble that may pass (an unreachable database, a full disk) has no reason here, because it never dead-letters.
+    Temporary faults (an unreachable database, a full disk) aren't in this list, because they never cause dead letters.
     The first nine are `headwater_schemas.errors.DecodeReason`, name for name.
     """
 
@@ -48,7 +48,7 @@ class DeadLetterReason(StrEnum):
     """The value is null or has 0 bytes."""
 
     NOT_AN_EVENT = "NOT_AN_EVENT"
-    """The first bytes are of no wire format that a reader takes: garbage, or JSON."""
+    """The first bytes don't belong to a known wire format: garbage, or JSON."""
 
     TRUNCATED = "TRUNCATED"
     """The bytes end inside a field."""
@@ -69,35 +69,36 @@ class DeadLetterReason(StrEnum):
     """This release doesn't know the event's kind; replay it after the upgrade."""
 
     INVALID_EVENT = "INVALID_EVENT"
-    """Well-formed, but it breaks a rule of the contract: a required field is missing, fields contradict each other."""
+    """The event is well-formed, but breaks a rule of the contract: a required field is missing, or fields contradict
+    each other."""
 
     UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
-    """A value that the graph can't hold: an integer over 64 bits, a lone surrogate."""
+    """The graph can't store a value: an integer over 64 bits, a lone surrogate."""
 
     FOLD_FAILED = "FOLD_FAILED"
-    """Folding this event alone raised: a defect of the materializer, which the event brought to light."""
+    """Folding only this event raised: a defect of the materializer, which the event triggered."""
 
     WRITE_REFUSED = "WRITE_REFUSED"
-    """A healthy database refuses this event, even alone, as wrong."""
+    """A healthy database rejects this event, even alone."""
 
     TOO_LARGE = "TOO_LARGE"
-    """A healthy database lacks the memory or time to write this event, even alone; it makes more relationships than
-    one transaction may have; or the record is longer than any that is decoded."""
+    """A healthy database lacks the memory or time to write this event, even alone; the event makes more relationships
+    than one transaction may have; or the record exceeds the maximum length."""
 
     UNFETCHABLE = "UNFETCHABLE"
-    """The brokers have these offsets, but no client can read their batch: it doesn't decompress, or within no bounded
-    memory, its checksum is wrong, or its codec isn't known. The letter has coordinates, and no bytes."""
+    """The brokers have these offsets, but no client can read their batch: it can't be decompressed with limited memory,
+    its checksum is wrong, or its codec is unknown. The letter has coordinates, and no bytes."""
 
     SKIPPED = "SKIPPED"
-    """Somebody had it set aside: `headwater dlq skip`."""
+    """A person has set the record aside: `headwater dlq skip`."""
 
 
 class GraphUnavailableError(TransientError):
-    """Neo4j can't take the write now.
+    """Neo4j can't accept the write now.
 
     Attributes:
         cause: cause of the retry.
-        broke: True if there was no connection, or it broke: the write may have crashed the database.
+        broke: True if there was no connection, or the connection broke: the write may have crashed the database.
     """
 
     def __init__(
@@ -121,13 +122,13 @@ class EventRefusedError(PermanentError):
 
 
 class FoldFailedError(PermanentError):
-    """Folding raised on one of the events: a defect of ours."""
+    """Folding one of the events raised: a defect of Headwater."""
 
     reason = DeadLetterReason.FOLD_FAILED
 
 
 class OverCapacityError(PermanentError):
-    """More than one transaction can hold in memory, or write in time."""
+    """The events need more memory or time than one transaction has."""
 
     reason = DeadLetterReason.TOO_LARGE
 
@@ -142,7 +143,7 @@ class TooManyLinksError(PermanentError):
 
 
 class UndecidedError(LineageError):
-    """The database blames itself, which is true of a full disk and of an event that trips over a bug in it."""
+    """The database reports an internal error: the cause may be a full disk, or an event that triggers a bug."""
 
 
 class GraphUnusableError(FatalError):
@@ -154,4 +155,4 @@ class TooManyDeadLettersError(TransientError):
 
 
 class DeadLetterLimitError(FatalError):
-    """Too large a share of the last records is dead letters, and the consumer was to end once it has caught up."""
+    """Too large a share of the last records is dead letters, for a consumer that ends once it has caught up."""

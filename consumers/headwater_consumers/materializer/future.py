@@ -1,9 +1,9 @@
 """Limit for times in the future, so that an event with a wrong clock doesn't outrank later events forever.
 
-Of two values the later event's wins, and `last_seen` only grows. So an event of the year 9998 would win until then.
-Its times count as no later than the record's timestamp and `future_max_seconds` more, which a later event can pass. The
-timestamp is the broker's (`message.timestamp.type=LogAppendTime`, as `headwater consume` creates the topic), and stays
-with the record: whoever reads the topic again, whenever, comes to the same.
+Of two values, the later event's value wins, and `last_seen` only grows. So an event of the year 9998 would win until
+then. Therefore later times than the record's timestamp plus `future_max_seconds` are lowered to this limit, which later
+events can pass. The timestamp is the broker's (`message.timestamp.type=LogAppendTime`, set by `headwater consume`) and
+part of the record, so reading the topic again gives the same result.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from headwater_schemas.identity import event_id
 from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
-"""Facet of a run, job or dataset whose event stated a time in the future: `stated`, and the time `taken_as` it."""
+"""Facet of a run, job or dataset whose event had a time in the future: the time as `stated`, and as `taken_as`."""
 
 CORRECTION_FACET = "headwater_correction"
-"""Facet of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
+"""Facet of a dataset or job that an event corrected: the `reason`, and the event's time as `stated`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
 
 
 def _is_later(event: LineageEvent, latest: datetime) -> bool:
-    """Return True if a time that ranks the event, or says when something was seen, is later than `latest`."""
+    """Return True if a time that ranks the event, or is a time of observation, is later than `latest`."""
     if event.event_time > latest:
         return True
     if (body := event.interval_event) is not None:
@@ -55,7 +55,7 @@ def _is_later(event: LineageEvent, latest: datetime) -> bool:
 
 
 def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
-    """Return the event with times no later than `latest`, and a facet about it if its body has facets."""
+    """Return the event with times limited to `latest`, and a facet about the change if its body has facets."""
     replace = msgspec.structs.replace
     if (intervals := event.interval_event) is not None:
         event = replace(event, interval_event=_processed(intervals, latest))
@@ -68,7 +68,7 @@ def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
 
 
 def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: float) -> LineageEvent | None:
-    """Return the event at the latest time that it may state now, so that it wins over stored values.
+    """Return the event with the latest allowed event time, so that it wins over stored values.
 
     Args:
         event: event of a dataset or a job.

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def rare_collections() -> Iterator[None]:
-    """Have the garbage collector look for cycles every 50,000 new objects instead of every 700.
+    """Let the garbage collector search for cycles every 50,000 new objects instead of every 700.
 
-    A batch has some 100,000 objects, events and rows, that live until it is written, and hardly any is in a cycle.
+    A batch has some 100,000 objects (events and rows) that live until it is written, and hardly any is in a cycle.
     Traversing them repeatedly takes a quarter of the processor time of decoding and folding
-    (docs/benchmarks/ingest-tried.md). The same holds for an answer of a thousand items (docs/benchmarks/query.md).
+    (docs/benchmarks/ingest-tried.md). An answer of a thousand items has the same problem (docs/benchmarks/query.md).
     """
     before = gc.get_threshold()
     gc.freeze()  # modules and settings live forever; the collector needn't examine them

@@ -2,8 +2,8 @@
 
 `GraphStore` is the protocol; `Neo4jGraph` implements it for a Neo4j database.
 
-The driver's exceptions are translated into our tree of errors. The driver's retries are off: the loop retries, keeps
-polling Kafka meanwhile and reports the state.
+The driver's exceptions are translated into the tree in `errors`. The driver's retries are off: the loop retries, polls
+Kafka meanwhile and reports the state.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Folded = Any
-"""Folded events, which `GraphStore.apply` takes. The loop only passes them on."""
+"""Folded events, the argument of `GraphStore.apply`. The loop only passes them on."""
 
 Fold = Callable[[Sequence[LineageEvent]], Folded]
 
 
 class GraphStore(Protocol):
-    """Store of folded events. Called from one thread at a time, not always the same one."""
+    """Store of folded events. Called from one thread at a time, perhaps from different threads."""
 
     def prepare(self) -> None:
         """Make the database ready: constraints, indexes, version. Safe to repeat.
 
         Raises:
-            LineageError: by the tree of `errors`.
+            LineageError: see `errors`.
         """
 
     def apply(self, folded: Folded) -> WriteCounters:
         """Write a folded batch, committed on return. Applying it again changes nothing.
 
-        It is one transaction, or one for each of its parts.
+        The batch is one transaction, or one for each of its parts.
 
         Raises:
-            LineageError: nothing was written; or some of the parts; or perhaps everything, if the connection broke
-                during the commit.
+            LineageError: nothing or only some parts were written; or perhaps everything, if the connection broke during
+                the commit.
         """
 
     def report(self, progress: Sequence[PartitionProgress]) -> None:
-        """Write the consumer's progress next to the graph; this also shows whether the database can be reached.
+        """Write the consumer's progress next to the graph, which also checks the connection to the database.
 
         Raises:
-            LineageError: it can't.
+            LineageError: the database can't be reached.
         """
 
     def probe(self) -> None:
-        """See whether the database is well, by a small committed write.
+        """Check that the database is healthy, by a small committed write.
 
         Raises:
-            LineageError: it isn't.
+            LineageError: the database isn't healthy.
         """
 
     def close(self) -> None:
@@ -75,14 +75,15 @@ class GraphStore(Protocol):
 
 
 def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
-    """`fold(events)`.
+    """Return `fold(events)`.
 
     Raises:
-        FoldFailedError: folding raised; with the name of the exception, without its text, which may quote a payload.
-        TooManyLinksError: their micro-batches and declared jobs would have too many relationships, so it isn't tried.
+        FoldFailedError: folding raised. The error has the name of the exception, but not its text, which may quote a
+            payload.
+        TooManyLinksError: the micro-batches and declared jobs would have too many relationships; nothing was folded.
     """
     pairs = [pair for event in events for pair in _related(event)]
-    # Micro-batches of one query name the same datasets again and again.
+    # Micro-batches of one query repeat the same datasets, so the exact count is of distinct pairs.
     if _count(pairs) > MOST_LINKS and _count({(frozenset(one), frozenset(other)) for one, other in pairs}) > MOST_LINKS:
         raise TooManyLinksError
     try:
@@ -96,7 +97,7 @@ _Datasets = Collection[DatasetRef]
 
 
 def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
-    """Inputs and outputs that make FEEDS. Relationships of runs are built later, from all reports of the run."""
+    """Yield inputs and outputs that make FEEDS. Those of runs are built later, from all reports of a run."""
     if (declared := event.job_event or event.declaration_event) is not None:
         yield declared.inputs or (), declared.outputs or ()
     elif event.interval_event is not None:
@@ -154,10 +155,10 @@ class Neo4jGraph:
             raise self._meaning(error) from error
 
     def apply(self, folded: Folded) -> WriteCounters:
-        """Write it.
+        """Write a folded batch.
 
         Raises:
-            LineageError: by the tree of `errors`.
+            LineageError: see `errors`.
         """
         return self._translated(lambda: self._writer.apply(folded))
 
@@ -170,10 +171,10 @@ class Neo4jGraph:
         self._translated(lambda: self._run("progress", rows=[each.row() for each in progress]))
 
     def probe(self) -> None:
-        """See whether the database is well, by a small committed write.
+        """Check that the database is healthy, by a small committed write.
 
         Raises:
-            LineageError: it isn't.
+            LineageError: the database isn't healthy.
         """
         self._translated(lambda: self._run("probe"))
 

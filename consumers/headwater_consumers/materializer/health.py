@@ -1,6 +1,6 @@
 """`/livez`, `/readyz` and `/metrics` on one port.
 
-- `/livez` is 200 while the loop moves. A database outage doesn't end it: restarting the consumer wouldn't help.
+- `/livez` is 200 while the loop makes progress, also during a database outage: restarting the consumer wouldn't help.
 - `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, with the reason.
 """
 
@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from headwater_consumers.materializer.metrics import Dependency, Metrics
 
-# Longer than anything that may hold the loop up: a drain on revocation (20 s) and three requests to Kafka (5 s each).
+# Longer than all normal delays of the loop: a drain on revocation (20 s) and three requests to Kafka (5 s each).
 ALIVE_SECONDS = 60.0
 
 
@@ -26,9 +26,9 @@ class Probed(Protocol):
     """Source of the answers to `/livez` and `/readyz`."""
 
     def document(self) -> dict[str, Any]:
-        """Return the answer of both.
+        """Return the answer of both paths.
 
-        `alive`: the process need not be restarted; `ready`: new events are applied soon.
+        `alive`: the process needn't be restarted; `ready`: new events are applied soon.
         """
 
 
@@ -39,10 +39,10 @@ class Companion(Protocol):
 
     @property
     def ready(self) -> bool:
-        """True if it does its work."""
+        """True if the service works."""
 
     def document(self) -> dict[str, Any]:
-        """Return the service's part of the answers to `/livez` and `/readyz`, which appears there under its name."""
+        """Return the service's part of the answers to `/livez` and `/readyz`, which has the key `name`."""
 
 
 class Health:
@@ -77,7 +77,7 @@ class Health:
 
     @property
     def alive(self) -> bool:
-        """True if the loop completed a round lately."""
+        """True if the loop completed a round within `ALIVE_SECONDS`."""
         return self._clock() - self._moved < ALIVE_SECONDS
 
     @property
@@ -108,7 +108,7 @@ class _Quiet(WSGIRequestHandler):
 
 
 class HealthServer:
-    """Server of these paths, on a separate thread.
+    """Server of `/livez`, `/readyz` and `/metrics`, on a separate thread.
 
     Args:
         health: source of the answers.

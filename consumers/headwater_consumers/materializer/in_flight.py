@@ -4,7 +4,7 @@
     prepared  the next batch, decoded and folded
     current   the batch that is being written, or waits for another attempt
 
-At most three batches are in memory, however long the topic is.
+At most three batches are in memory at a time.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class InFlight:
 
     @property
     def anything_fetched(self) -> bool:
-        """True if a batch can be built, of records or of a reached end beyond them."""
+        """True if a batch can be built: there are fetched records, or a reached end after them."""
         return bool(self._fetched or self._reached)
 
     @property
@@ -73,14 +73,14 @@ class InFlight:
 
     @property
     def records(self) -> int:
-        """Records at all stages."""
+        """Number of records at all stages."""
         prepared = len(self.prepared.records) if self.prepared else 0
         current = len(self.current.batch.records) if self.current else 0
         return len(self._fetched) + prepared + current
 
     @property
     def held(self) -> int:
-        """Records that were read and aren't through, with those of a lost partition that `current` still writes."""
+        """Number of unfinished records, including those of a lost partition that `current` still writes."""
         prepared = len(self.prepared.records) if self.prepared else 0
         return len(self._fetched) + prepared + (self.current.size if self.current else 0)
 
@@ -90,7 +90,7 @@ class InFlight:
         self._bytes += sum(record.size for record in polled.records)
         for record in polled.records:
             self._scheduled[record.partition] = record.end
-        # An end needs a separate commit only if control records lie between it and the last record.
+        # An end needs a separate commit only if control records are between it and the last record.
         for partition, offset in polled.reached.items():
             if offset > self._scheduled.get(partition, 0):
                 self._scheduled[partition] = offset
@@ -101,15 +101,15 @@ class InFlight:
         self._early.decode_more(self._fetched)
 
     def prepare(self, make: Callable[[list[FetchedRecord], dict[Partition, int], EarlyDecoder], RecordBatch]) -> None:
-        """Build the next batch of as many fetched records as a batch may hold. If `make` raises, nothing changes.
+        """Build the next batch from as many fetched records as fit. If `make` raises, nothing changes.
 
         Args:
-            make: records, reached ends and the decoded first records ⇒ a batch.
+            make: function that makes a batch of records, reached ends and the early decoder.
         """
         count = self._fitting()
         part, rest = self._fetched[:count], self._fetched[count:]
-        # An end lies after all earlier fetched records, and counts only while no later record was fetched: a later
-        # record may have been committed since, and offsets must never go back.
+        # A reached end is after all earlier fetched records. It counts only if no later record was fetched: a later
+        # record may have been committed, and offsets must never go back.
         ends = {} if rest else self._reached
         reached = {partition: end for partition, end in ends.items() if end == self._scheduled.get(partition)}
         self.prepared = make(part, reached, self._early)
@@ -129,11 +129,11 @@ class InFlight:
         return min(len(self._fetched), self._limit.records)
 
     def drop(self, partitions: Iterable[Partition], *, writing: bool) -> int:
-        """Drop everything of these partitions and keep the rest. Returns how many records were dropped.
+        """Drop all records of these partitions; return the number of dropped records.
 
         Args:
             partitions: partitions that are no longer assigned.
-            writing: True if `current` is being written now: it stays, and its commit leaves out these partitions.
+            writing: True if `current` is being written now. It then stays, but its commit leaves these partitions out.
         """
         before = self.held
         gone = frozenset(partitions)
@@ -155,7 +155,7 @@ class InFlight:
         return before - self.held
 
     def _requeue(self, batch: RecordBatch | None) -> None:
-        """Put a batch back, in front of later fetched records, to keep the order within partitions."""
+        """Put a batch's records back before later fetched records, to keep the order within partitions."""
         if batch is not None:
             self._reached = {**batch.reached, **self._reached}
             self._fetched[:0] = batch.records

@@ -1,7 +1,7 @@
-"""Lane: runs one job at a time on a separate thread, so that the loop fetches, decodes and folds meanwhile.
+"""Lane: runs one job at a time on a separate thread, so that the loop can fetch, decode and fold at the same time.
 
-A job starts the graph, advances a checkpoint, or reports the progress; `settled` decides the consequence of a job's
-error.
+A job prepares topics and graph, advances a checkpoint, or reports the progress. `settled` decides the consequence of a
+job's error.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class LaneTask:
 def settled(job: LaneTask, error: BaseException) -> TransientError:
     """Convert a job's error to a transient error.
 
-    A checkpoint itself settles errors that an event causes. Outside of one there is no event: a database that
-    fails inside may be well again later, and one that calls our own statements wrong won't.
+    A checkpoint handles errors that an event causes. Other jobs have no events: an internal error of the database may
+    be temporary, but a refusal of Headwater's own statements is fatal.
 
     Raises:
-        FatalError: it isn't transient.
+        FatalError: the error isn't transient.
         BaseException: `error` itself, if it is a defect.
     """
     if isinstance(error, TransientError):
@@ -79,14 +79,14 @@ class Lane(Protocol):
         """Wait for the job's result, up to the timeout; None if it hasn't ended or there is no job."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """Accept no more jobs except `last`, which closes the jobs' resources. Return True if it was done in time.
+        """Accept no more jobs except `last`, which closes the jobs' resources. Return True if it ended in time.
 
-        In the lane, because closing a connection that another thread is using breaks both threads.
+        `last` runs in the lane, because closing a connection that another thread uses breaks both threads.
         """
 
 
 class ThreadLane:
-    """A lane with one daemon thread: a driver call that never returns can't keep the process from ending."""
+    """Lane with one daemon thread: a driver call that never returns can't keep the process from ending."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -123,7 +123,7 @@ class ThreadLane:
         return result
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """Accept no more jobs except `last`. A job that doesn't end in time is abandoned, and `last` waits for it."""
+        """Accept no more jobs except `last`, which waits for the current job. After the timeout both are abandoned."""
         self._jobs.put(last)
         self._jobs.put(None)
         self._thread.join(timeout_seconds)

@@ -1,4 +1,4 @@
-"""Limits that follow what happens: how large a batch may be, and how many dead letters are too many."""
+"""Adaptive limits: the size of a batch, and the share of dead letters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headwater_consumers.materializer.errors import TooManyDeadLettersError
 
 FUTURE_MAX_SECONDS = 86_400.0
-"""Default bound on how far an event's times may be ahead of its record's timestamp: a day."""
+"""Default maximum time by which an event's times may be ahead of its record's timestamp: a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,13 @@ class BatchPolicy:
     """Bounds of a batch.
 
     Attributes:
-        max_records: number of records. In a larger batch, a job or dataset of many records is locked, read and written
-            fewer times: 4,000 cost the database half of what they cost as four times 1,000.
-        max_bytes: size of keys and values. Three batches are in memory at once: written, prepared, being fetched.
-            Objects take up to 40 bytes for each byte of a record.
-        min_records: smallest batch that halving leaves.
-        target_seconds: longest intended transaction. Its locks block other consumers, and stops and rebalances wait for
-            it.
+        max_records: maximum number of records. In a larger batch, a job or dataset of many records is locked, read and
+            written fewer times: one batch of 4,000 costs the database half as much as four batches of 1,000.
+        max_bytes: maximum size of keys and values. Three batches are in memory: current, prepared and fetched. Objects
+            take up to 40 bytes for each byte of a record.
+        min_records: minimum size of a batch after halving.
+        target_seconds: intended maximum time of a transaction. Its locks block other consumers, and stops and
+            rebalances wait for it.
     """
 
     max_records: int = 4_000
@@ -32,10 +32,11 @@ class BatchPolicy:
 
 
 class BatchLimit:
-    """Maximum size of the next batch, adapted to the batches before.
+    """Maximum size of the next batch, adapted to the previous batches.
 
-    Halved when the database ran out of memory or time; reduced when a batch took too long; increased by a tenth of the
-    maximum with each batch that fits.
+    - Halved after a batch for which the database lacked memory or time.
+    - Reduced after a batch that took too long.
+    - Increased by a tenth of the maximum after each other batch.
     """
 
     def __init__(self, policy: BatchPolicy) -> None:
@@ -48,10 +49,10 @@ class BatchLimit:
         self.records = max(self._policy.min_records, self.records // 2)
 
     def fitted(self, records: int, seconds: float) -> None:
-        """Adapt the limit to a batch that was written whole: its number of records and the time that it took."""
+        """Adapt the limit to a batch that was written without a split, by its number of records and its duration."""
         if seconds > self._policy.target_seconds:
-            # As many records as would have been in time. At most halved, because it may have been slow for another
-            # reason.
+            # Number of records that would have met the target. At most halved, because the batch may have been slow for
+            # another reason.
             in_time = int(records * self._policy.target_seconds / seconds)
             self.records = max(self._policy.min_records, min(self.records, max(in_time, self.records // 2)))
         else:
@@ -60,12 +61,13 @@ class BatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterPolicy:
-    """Bound on the share of dead letters. Above it the consumer pauses, for a fault that many share needs a person.
+    """Limit of the share of dead letters. Above it the consumer pauses, because a common fault needs a person.
 
     Attributes:
-        max_ratio: share of the last `window_records`; 1 never pauses.
+        max_ratio: maximum share of dead letters in the last `window_records`; 1 never pauses.
         window_records: size of the window.
-        min_letters: fewer in the window never pause it, so that a handful of broken records at the start doesn't.
+        min_letters: minimum number of dead letters in the window for a pause, so that a few broken records at the start
+            don't pause the consumer.
     """
 
     max_ratio: float = 0.5
@@ -81,10 +83,10 @@ class DeadLetterLimit:
         self._batches: deque[tuple[int, int]] = deque()
 
     def check(self, records: int, letters: int) -> None:
-        """Check that a batch of `records` records, `letters` of them bad, may be dead-lettered. Changes nothing.
+        """Check the limit for a batch of `records` records with `letters` dead letters, without recording the batch.
 
         Raises:
-            TooManyDeadLettersError: it may not.
+            TooManyDeadLettersError: the batch would exceed the limit.
         """
         seen = records + sum(all_ for all_, _ in self._batches)
         dead = letters + sum(bad for _, bad in self._batches)
@@ -96,7 +98,7 @@ class DeadLetterLimit:
             )
 
     def record(self, records: int, letters: int) -> None:
-        """Record a batch. The oldest batches leave the window as soon as it is full without them."""
+        """Record a batch. The oldest batches leave the window once it is full without them."""
         self._batches.append((records, letters))
         total = sum(all_ for all_, _ in self._batches)
         while total - self._batches[0][0] >= self._policy.window_records:

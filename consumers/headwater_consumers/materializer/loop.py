@@ -4,9 +4,10 @@
     write, dead-letter and commit batch n   the lane's thread
 
 Only this thread decides which batch is written next, when a failed attempt is repeated, and which records are dropped
-    on a rebalance.
-`Loop.run` is a skeleton over `run_once`, which a test or a simulation can call step by step; `Writing` is its side of
-the lane. `in_flight` has the stages of records; `checkpoint` has the order of steps that make a batch durable.
+on a rebalance.
+
+`Loop.run` is a skeleton over `run_once`, which a test or a simulation can call step by step. `Writing` is the loop's
+interface to the lane. `in_flight` has the stages of records; `checkpoint` has the steps that make a batch durable.
 """
 
 from __future__ import annotations
@@ -37,17 +38,18 @@ class LoopPolicy:
     """Timing of the loop, in seconds.
 
     Attributes:
-        backoff: between attempts.
-        drain_seconds: time left to the batch that is being written when partitions go; of a stop, the time for all that
-            is in flight, and for giving the partitions back.
-        close_seconds: time left after that to the lane's job before it is abandoned.
+        backoff: back-off between attempts.
+        drain_seconds: time limit of the current write when partitions are revoked; at a stop, the time limit for all
+            records in flight and for leaving the group.
+        close_seconds: further time for the lane's job before it is abandoned.
         idle_seconds: longest wait of a poll for the first record.
-        busy_seconds: longest wait while a batch is being written, whose end is to be noticed soon.
-        stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
-        report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
-        silence_seconds: a write that takes longer makes the consumer unready.
-        until_caught_up: stop when the group has committed all records that were on the topic at the start.
-        reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of the topic.
+        busy_seconds: longest wait of a poll while a batch is being written, so that its end is noticed soon.
+        stall_seconds: duration of a write from which the loop pauses its partitions and only polls, to stay in the
+            group.
+        report_seconds: interval of reports of the progress to the graph, which also check the connection.
+        silence_seconds: duration of a write from which the consumer isn't ready.
+        until_caught_up: whether to stop when the group has committed all records that were on the topic at the start.
+        reads_topic: True if the source is the events topic, whose progress the graph stores; False for an archive.
     """
 
     backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
@@ -67,11 +69,12 @@ class LoopParts:
     """Parts that the loop drives.
 
     Attributes:
-        start: prepares topics and graph; called in the lane until it succeeds, before the group is joined.
-        finish: closes the lane's resources; called in the lane, last.
-        committed: called with the offsets that were committed, and the seconds that the commit took.
+        start: function that prepares topics and graph; called in the lane until it succeeds, before the group is
+            joined.
+        finish: function that closes the lane's resources; called in the lane, last.
+        committed: called with the committed offsets, and the duration of the commit in seconds.
         watch: called twice a second, to show progress.
-        group: the consumer group, which the graph shows as its writer.
+        group: the consumer group, which the graph stores as its writer.
     """
 
     source: RecordSource
@@ -96,9 +99,8 @@ _CATCH_UP_SECONDS = 0.25
 class CatchUp:
     """Check that the group has caught up with the topic's end offsets at the start.
 
-    Compares the group's committed offsets, by any of its members, with the end offsets at the first look.
-
-    A partition of a deleted topic counts as caught up.
+    Compares the committed offsets of all members with the end offsets at the first call. A partition of a deleted topic
+    counts as caught up.
 
     Args:
         source: answers for all partitions of the topic, not only this consumer's.
@@ -112,7 +114,7 @@ class CatchUp:
         self._next = 0.0
 
     def done(self) -> bool:
-        """Return True once the group has caught up; asks the brokers periodically. False if they don't answer."""
+        """Return True once the group has caught up; False if the brokers don't answer. Asks them periodically."""
         if self._clock() < self._next:
             return False
         self._next = self._clock() + _CATCH_UP_SECONDS
@@ -140,8 +142,8 @@ class Writing:
         ready: called once, when topics and graph are ready.
 
     Attributes:
-        backoff: backoff of the failed job, if any.
-        started: topics and graph are ready.
+        backoff: back-off of the failed job, if any.
+        started: True once topics and graph are ready.
     """
 
     def __init__(
@@ -179,24 +181,24 @@ class Writing:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds since the lane was given its job; 0 if it has none."""
+        """Seconds since the start of the lane's job; 0 without a job."""
         return self._clock() - self._since if self.busy else 0.0
 
     @property
     def silence(self) -> tuple[float, RetryCause]:
-        """Seconds for which the job has waited for the system that its current step needs, and which that is."""
+        """Seconds that the job has waited for the external system of its current step, and this system."""
         current = self._in_flight.current
         if current is None:
             return self.busy_seconds, RetryCause.GRAPH
         cause, since = current.waits
-        # A job that was only just given to the lane may still show when the attempt before began.
+        # A new job of the lane may still have the start time of the previous attempt.
         return min(self.busy_seconds, self._clock() - since), cause
 
     @property
     def left_seconds(self) -> float:
         """Estimated seconds until the current batch is written, if each record takes as long as in the last batch.
 
-        0 if it takes longer already, or if nothing is being written.
+        0 if the estimate has already passed, or if nothing is being written.
         """
         current = self._in_flight.current
         if not self.busy or current is None:
@@ -252,7 +254,7 @@ class Writing:
 
     @property
     def _report_is_due(self) -> bool:
-        """Every few seconds, and never twice in a row while a batch waits to be written."""
+        """Return True every few seconds, but not twice in a row while a batch waits to be written."""
         waits = self._in_flight.prepared is not None and self._reported_last
         return self._clock() >= self._next_report and not waits
 
@@ -261,7 +263,7 @@ class Writing:
         return self._tracker.progress(standing, self._commits.pending)
 
     def report_soon(self) -> None:
-        """Let the next job be a report, if no batch is being written."""
+        """Make the next job a report, unless a batch is being written."""
         self._next_report = 0.0
 
     def _succeeded(self, job: LaneTask, seconds: float) -> None:
@@ -297,7 +299,7 @@ class Loop:
         parts: parts to drive.
         policy: timing.
         clock: monotonic seconds.
-        random: [0, 1).
+        random: function that returns a number in [0, 1).
     """
 
     def __init__(
@@ -335,7 +337,7 @@ class Loop:
         self._paused = False
 
     def stop(self) -> None:
-        """Ask it to drain and return. Safe from a signal handler or another thread."""
+        """Ask `run` to drain and return. Safe from a signal handler or another thread."""
         self._end = self._end or Deadline(self._policy.drain_seconds, self._clock)
 
     def run(self) -> None:
@@ -360,7 +362,7 @@ class Loop:
         """Do one round: take the lane's result, give it the next job, prepare another batch, fetch.
 
         Raises:
-            FatalError: as `run`.
+            FatalError: see `run`.
         """
         self._report.moved()
         self._writing.finish(0)
@@ -379,7 +381,7 @@ class Loop:
     # Fetching and preparing.
 
     def _prepare(self) -> None:
-        """Decode and fold once a whole batch is fetched, or earlier, so that it is ready when it can be written."""
+        """Decode and fold when a whole batch is fetched, or earlier, so that it is ready when the lane is idle."""
         in_flight = self._in_flight
         idle = in_flight.current is None
         if (
@@ -403,10 +405,10 @@ class Loop:
 
     @property
     def _is_time(self) -> bool:
-        """Return True if preparing the fetched records takes as long as the rest of the current write.
+        """Return True if preparing the fetched records takes at least as long as the rest of the current write.
 
-        Without it the database would wait for each batch that isn't full. Earlier, batches would be smaller than need
-        be.
+        If it were later, the database would wait for each batch that isn't full. If it were earlier, batches would be
+        smaller than necessary.
         """
         takes = self._prepare_seconds_per_record * self._in_flight.fetched_records
         return self._writing.busy and not self._writing.backoff.attempts and self._writing.left_seconds < takes
@@ -417,8 +419,8 @@ class Loop:
         writing = self._writing.busy
         passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
         if in_flight.full and writing and passing:
-            # The database is the bottleneck. Pausing would discard records that librdkafka fetched ahead; polling
-            # single records keeps rebalances and commits working.
+            # The database is the bottleneck. Pausing would discard records that librdkafka has fetched ahead. Polls of
+            # single records keep rebalances and commits working.
             self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
             return
@@ -438,7 +440,7 @@ class Loop:
         self._in_flight.add(polled)
         self._report.consumed(len(polled.records))
 
-    # Callbacks of the source (`source.SourceListener`), within a poll or its closing.
+    # Callbacks of the source (`source.SourceListener`), within `poll` or `close`.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """Take over newly assigned partitions."""
@@ -452,7 +454,7 @@ class Loop:
         try:
             self._commits.flush(partitions)
         except BrokerUnavailableError as error:
-            self._report.commit_failed(error)  # its next owner reads uncommitted records again
+            self._report.commit_failed(error)  # the next owner reads uncommitted records again
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
@@ -471,7 +473,7 @@ class Loop:
         self._report.released(self._in_flight.drop(partitions, writing=self._writing.busy))
         self._commits.drop(partitions)
         if not self._in_flight.anything_fetched:
-            self._decode_backoff.succeeded()  # the undecodable records went with their partition
+            self._decode_backoff.succeeded()  # the records that waited for a schema were dropped with their partition
 
     def _hold(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
         self._assigned = partitions
@@ -487,7 +489,7 @@ class Loop:
         return self._catch_up.done()
 
     def _drain(self) -> None:
-        """Write and commit what is in flight. Trouble on the way ends it: what isn't committed is read again."""
+        """Write and commit the records in flight. An error ends the drain; uncommitted records are read again."""
         deadline = self._end
         if deadline is None or not self._writing.started:
             return
@@ -498,10 +500,10 @@ class Loop:
             self._prepare()
             self._writing.finish(min(self._policy.idle_seconds, deadline.remaining_seconds))
             self._commits.send()
-            # For the answer to the commit; paused, it brings no records.
+            # Polls for the result of the commit; a paused source returns no records.
             self._poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
         if self._in_flight.current is None and not self._in_trouble:
-            # The graph keeps this progress until the next consumer runs.
+            # The graph shows this progress until the next consumer runs.
             self._writing.report_soon()
             self._writing.start()
             self._writing.finish(min(self._policy.close_seconds, deadline.remaining_seconds))

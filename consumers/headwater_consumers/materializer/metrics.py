@@ -1,7 +1,7 @@
-"""Every metric of the materializer: name, unit and meaning, once.
+"""Metrics of the materializer, with name, unit and meaning.
 
 Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists, and every series
-starts at 0, so that a rate or an alert never misses the first event. The lag is in `lag`.
+starts at 0, so that a rate or an alert never misses the first event. The metrics of the lag are in `kafka.lag`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.avro_schema import released_schemas
 from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 
-# A `_created` series for every counter would double the exposition and repeat `process_start_time_seconds`.
+# `_created` series of all counters would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _PREFIX = "headwater_materializer"
@@ -150,7 +150,7 @@ class Metrics:
         self._folded.labels(FoldedAway.STALE.value).inc(summary.stale)
         self._batch.observe(len(events))
         for item in events:
-            # A producer's clock may be ahead of ours.
+            # A producer's clock may be ahead of this machine's.
             self._event_lag.observe(max(0.0, now - item.event.event_time.timestamp()))
         self.timed(PipelineStep.WRITE, seconds)
         self._nodes.inc(summary.nodes_created)
@@ -182,7 +182,7 @@ class Metrics:
         self._consumed.inc(records)
 
     def retried(self, error: TransientError) -> None:
-        """Count an attempt that failed for a passing reason."""
+        """Count an attempt that failed for a temporary reason."""
         self._retries.labels(retry_cause(error).value).inc()
         if isinstance(error, GraphUnavailableError):
             self._neo4j_retries.labels(neo4j_retry(error.code).value).inc()

@@ -1,20 +1,21 @@
 """Classification of the Neo4j driver's exceptions: retry, split, probe or stop.
 
-| what is raised                                                  | means                                        |
+| exception                                                       | translated to                                |
 |-----------------------------------------------------------------|----------------------------------------------|
-| the same, because the server's certificate isn't trusted       | CredentialsRefusedError                      |
+| ServiceUnavailable, because of an untrusted certificate         | CredentialsRefusedError                      |
 | ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
 | `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
 | `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
-| `ClientError.Schema.*AlreadyExists`                             | a race, too: `IF NOT EXISTS` doesn't prevent |
+| `ClientError.Schema.*AlreadyExists`                             | GraphUnavailableError: a race, in spite of   |
+|                                                                 | `IF NOT EXISTS`                              |
 | `ClientError.Transaction.*`, read-only, expired authorization   | GraphUnavailableError                        |
 | `ClientError.Security.*`                                        | CredentialsRefusedError                      |
-| no such database, another graph version, statements not known   | GraphUnusableError                           |
+| no such database, another graph version, unknown statements     | GraphUnusableError                           |
 | any other `ClientError.*`; values that the driver can't encode  | EventRefusedError                            |
 | `DatabaseError.*`                                               | UndecidedError                               |
 
-Codes are those of Neo4j 5's `Status` and of the driver's `neo4j.exceptions`. Messages of the server may quote property
-values, so they are dropped.
+Codes are from Neo4j 5's `Status` and the driver's `neo4j.exceptions`. Messages of the server may quote property values,
+so they are dropped.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ from headwater_graph.connection import CERTIFICATE_SETTINGS, untrusted_certifica
 from headwater_schemas.errors import CredentialsRefusedError, LineageError
 
 _CAPACITY = ("OutOfMemory", "TransactionTimedOut", "StackOverFlow", "TransactionMemoryLimit")
-# Endings of codes, not whole ones: the driver itself rewrites some classifications, as ClientError to TransientError.
+# Endings of codes, because the driver rewrites some classifications, for example ClientError to TransientError.
 _RACES = (
     "ConstraintValidationFailed",
     "EntityNotFound",
     "DeadlockDetected",
     "Outdated",
-    # Two consumers that bring the schema into being at the same moment.
+    # Two consumers that create the schema at the same time.
     "EquivalentSchemaRuleAlreadyExists",
     "ConstraintAlreadyExists",
     "IndexAlreadyExists",
@@ -74,7 +75,7 @@ _OUR_STATEMENTS = ("SyntaxError", "SemanticError", "ParameterMissing", "FeatureD
 
 
 def classify(error: Exception, *, uri: str, user: str, database: str) -> LineageError:
-    """Translate an error of the driver into one of Headwater's.
+    """Translate an error of the driver into an error of Headwater.
 
     Args:
         error: exception of the driver, or of the code that calls it.
@@ -150,15 +151,15 @@ def _refused(code: str, *, uri: str, user: str) -> CredentialsRefusedError:
 
 
 class Neo4jRetry(StrEnum):
-    """The closed label of the retries of Neo4j.
+    """Closed label of the metric of Neo4j's retries.
 
-    UNREACHABLE   no connection, or it broke: the driver's own exceptions
-    UNAVAILABLE   the server answers, and the database can't serve now: starting, stopping, a transaction given up
-    READ_ONLY     it takes no writes
+    UNREACHABLE   no connection, or a broken one: the driver's own exceptions
+    UNAVAILABLE   the server answers, but the database can't serve now: starting, stopping, an aborted transaction
+    READ_ONLY     the database accepts no writes
     DEADLOCK      two transactions waited for each other's locks
     CONFLICT      another transaction was first: uniqueness constraint, deleted node, existing index
-    SICK          it blames itself: `Neo.DatabaseError.*`, for example a full disk
-    OTHER         any other
+    SICK          an internal error of the database: `Neo.DatabaseError.*`, for example a full disk
+    OTHER         any other error
     """
 
     UNREACHABLE = "UNREACHABLE"
@@ -178,7 +179,7 @@ def neo4j_retry(code: str) -> Neo4jRetry:
     """Classify an error's code.
 
     Args:
-        code: `Neo.TransientError.Transaction.DeadlockDetected`; or the class of the driver's exception.
+        code: code such as `Neo.TransientError.Transaction.DeadlockDetected`, or the class of the driver's exception.
     """
     if not code.startswith("Neo."):
         return Neo4jRetry.UNREACHABLE if code else Neo4jRetry.OTHER

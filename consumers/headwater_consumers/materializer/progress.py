@@ -21,11 +21,11 @@ class PartitionProgress:
 
     Attributes:
         partition: partition of the events topic.
-        next_offset: all records before are in the graph, or are dead letters.
-        end_offset: the offset that the partition's next record will get, as of the consumer's last fetch.
+        next_offset: offset before which all records are in the graph, or are dead letters.
+        end_offset: offset of the partition's next record, at the consumer's last fetch.
         last_record_ms: timestamp (ms since the epoch) of the last record before `next_offset`; None if this consumer
-            hasn't read any.
-        group: the consumer group; empty: not known.
+            has read none.
+        group: the consumer group; empty if unknown.
     """
 
     partition: Partition
@@ -61,7 +61,7 @@ class ProgressTracker:
         self._last_ms: dict[Partition, int] = {}
 
     def through(self, records: Iterable[FetchedRecord]) -> None:
-        """Note the records of a batch that is written and whose dead letters are acknowledged."""
+        """Record the timestamps of a batch that is written and whose dead letters are acknowledged."""
         for record in records:
             if record.timestamp_ms is not None:
                 self._last_ms[record.partition] = record.timestamp_ms
@@ -69,11 +69,11 @@ class ProgressTracker:
     def progress(
         self, standing: Iterable[PartitionOffsets], written: Mapping[Partition, int]
     ) -> list[PartitionProgress]:
-        """Progress in each of our partitions.
+        """Return the progress in each assigned partition.
 
         Args:
             standing: offsets of the assigned partitions.
-            written: offsets to commit: all earlier records are written.
+            written: offsets to commit; all earlier records are written.
         """
         return [
             PartitionProgress(

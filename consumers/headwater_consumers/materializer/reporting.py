@@ -1,6 +1,6 @@
-"""Reporting of one consumer: log lines while trouble lasts, totals of the run, metrics and health.
+"""Reporting of one consumer: log lines on faults, totals of the run, metrics and health.
 
-A fault is logged at once, then once a minute, and when it is over (`Notices`).
+A fault is logged at once, then once a minute, and at its end (`Notices`).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ log = logging.getLogger("headwater.consume")
 class ConsumerTotals:
     """Counts since the start of this process. The group's totals are in `accounting`.
 
-    Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each read record counts in exactly one.
+    After `Loop.run` has returned, consumed = applied + dead_lettered + released.
 
     Attributes:
         consumed: records read from the topic; a record that was released and read again counts twice.
-        applied: records whose effect is in the graph, whether it was there already or not.
+        applied: records whose effect is in the graph, including effects that were already there.
         dead_lettered: records that the dead-letter topic has acknowledged, by reason.
         released: records dropped before they were applied or dead-lettered, because their partition went to another
-            consumer or this one stopped; no offset of theirs is committed, so they are read again.
-        committed: the last offset committed in each partition.
+            consumer or this consumer stopped. Their offsets aren't committed, so they are read again.
+        committed: the last committed offset of each partition.
         openlineage: counts of an OpenLineage topic's bridge, by name; empty without a bridge.
     """
 
@@ -73,7 +73,7 @@ class ConsumerTotals:
 
 
 class DeadLetterLog:
-    """Log lines of dead letters: of the first ten of each minute, with the number of the others in the next one."""
+    """Log of dead letters: the first ten of each minute. The next line has the number of unlogged ones."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -133,7 +133,7 @@ class ConsumerTally:
 
 
 class Reporting:
-    """Reporter of events in logs, metrics and health. Decides nothing.
+    """Reporter of the consumer's state to logs, metrics and health. It makes no decisions.
 
     Args:
         source: source of the records, which shows whether a broker is connected.
@@ -163,11 +163,11 @@ class Reporting:
         self._next = 0.0
 
     def moved(self) -> None:
-        """Report that the loop went round."""
+        """Report that the loop completed a round."""
         self._health.moved()
 
     def trouble(self, error: TransientError) -> None:
-        """Report an attempt that failed for a passing reason."""
+        """Report an attempt that failed for a temporary reason."""
         self._totals.retries += 1
         self._metrics.retried(error)
         cause = retry_cause(error)
@@ -198,16 +198,16 @@ class Reporting:
         self._metrics.consumed(records)
 
     def through(self, batch: BatchCheckpoint) -> None:
-        """Report a batch that is through steps 1 and 2."""
+        """Report a batch after its steps 1 and 2."""
         self._totals.applied += batch.size - batch.letters
         self._totals.dead_lettered.update(batch.reasons)
 
     def released(self, records: int) -> None:
-        """Report records that were read and dropped: the next owner of their partitions reads them again."""
+        """Report dropped records, which the next owner of their partitions reads again."""
         self._totals.released += records
 
     def rebalanced(self, kind: Rebalance, moved: Collection[Partition], assigned: int) -> None:
-        """Report a rebalance: partitions that came or went, and the number assigned now."""
+        """Report a rebalance: newly assigned or revoked partitions, and the number of assigned ones."""
         self._metrics.rebalanced(kind, assigned)
         self._health.assigned(assigned)
         names = ", ".join(str(partition) for partition in sorted(moved)) or "none"
@@ -217,9 +217,9 @@ class Reporting:
         """Update health and metrics after a round of the loop.
 
         Args:
-            in_flight: records read and not yet through steps 1 and 2.
-            paused: fetching is paused.
-            committing: offsets are committed without trouble.
+            in_flight: records in flight.
+            paused: whether fetching is paused.
+            committing: whether commits of offsets succeed.
         """
         reachable = self._source.reachable
         self._health.up(Dependency.KAFKA, up=reachable)

@@ -1,4 +1,4 @@
-"""Truth: expected content of the graph, folded from the topic up to the consumer group's committed offsets."""
+"""Expected content of the graph, folded from the topic up to the consumer group's committed offsets."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Truth:
     Attributes:
         delta: base facts of all committed events that weren't dead-lettered.
         events: number of folded events.
-        dead_lettered: records left out because they are on the dead-letter topic.
-        good_letters: dead letters whose event can be read and folded, as `topic[partition]@offset (reason)`, which
-            no replay brought back: missing in the graph, without need or no longer with need.
-        left_out: unreadable offsets, as `topic[partition]@offset to offset: why`, dead-lettered or not: whether the
-            graph should have their events is unknown.
-        unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
+        dead_lettered: number of records left out because they are on the dead-letter topic.
+        good_letters: dead letters, as `topic[partition]@offset (reason)`, whose event can now be read and folded, but
+            wasn't replayed. Their events are missing in the graph and could be applied.
+        left_out: unreadable offsets, as `topic[partition]@offset to offset: why`, with or without a dead letter. It is
+            unknown if their events belong in the graph.
+        unaccounted: records, as `topic[partition]@offset`, that can't be applied and have no dead letter: lost.
         committed: offset up to which the topic was read, by partition.
     """
 
@@ -75,18 +75,18 @@ def truth(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topics: names of the events topic and of the dead letters'.
-        group: consumer group whose committed offsets bound it.
+        topics: names of the events topic and of the dead-letter topic.
+        group: consumer group whose committed offsets limit the fold.
         decoder: decoder of records' values.
-        read: called once a record.
-        future_max_seconds: the consumers' setting.
+        read: called once for each record.
+        future_max_seconds: setting of the consumers.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.
         TransientError: a schema can't be looked up now.
     """
     client = quiet(client)
-    # Before the letters: a letter is acknowledged before its offset is committed, so no letter can be missing.
+    # Read before the letters: a letter is acknowledged before its offset is committed, so no letter can be missing.
     committed = committed_offsets(client, topics.events, group)
     letters = {
         (letter.source.partition, offset): letter.reason
@@ -138,7 +138,7 @@ def _readable(record: FetchedRecord, decoder: Decoder) -> LineageEvent | None:
 def _folds(event: LineageEvent) -> bool:
     try:
         fold_event(Builder(), event)
-    except Exception:  # noqa: BLE001 - then its letter, FOLD_FAILED, is right
+    except Exception:  # noqa: BLE001 - then its letter FOLD_FAILED is correct
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Metrics and health of several workers as one: their series, each with a label `worker`."""
+"""Combined metrics and health of several workers; each series has a label `worker`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from headwater_consumers.materializer.health import ALIVE_SECONDS
 
 _SECONDS = 2.0
-"""Longest wait for a worker's answer. The worker's series are left out if it takes longer."""
+"""Longest wait for a worker's answer. The series of slower workers are left out."""
 
 
 class Workers(Collector):
@@ -37,7 +37,7 @@ class Workers(Collector):
         self._wanted = wanted
         self._clock = clock
         self._silent: dict[int, float] = {}
-        """Ports that don't answer, and since when."""
+        """Ports that don't answer, with the time since when."""
 
     @property
     def alive(self) -> bool:
@@ -46,16 +46,16 @@ class Workers(Collector):
 
     @property
     def ready(self) -> bool:
-        """True if all run and can reach Kafka and Neo4j, and some have partitions.
+        """True if all workers run and can reach Kafka and Neo4j, and at least one has partitions.
 
-        If there are more workers than partitions, some have no partition.
+        If there are more workers than partitions, some workers have no partition.
         """
         return bool(self.document()["ready"])
 
     def document(self) -> dict[str, Any]:
-        """Return the answer to `/livez` and `/readyz`, from one request to each worker, all at once.
+        """Return the answer to `/livez` and `/readyz`, from concurrent requests to all workers.
 
-        A worker that answers nothing for `ALIVE_SECONDS` hangs: it holds Python's lock, or is stopped.
+        A worker that doesn't answer for `ALIVE_SECONDS` hangs: it holds Python's lock, or is suspended.
         """
         ports = dict(sorted(self.ports.items()))
         found = _answers(ports, "/livez")
@@ -73,7 +73,7 @@ class Workers(Collector):
         }
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: names are known when the workers are asked."""
+        """Return nothing, because names are known only after requests to the workers."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
@@ -83,7 +83,7 @@ class Workers(Collector):
 
 
 def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
-    """Metrics in Prometheus' text format as one, each series with its worker's number as the label `worker`."""
+    """Merge metrics in Prometheus' text format; each series gets its worker's number as the label `worker`."""
     families: dict[str, Metric] = {}
     for number, text in texts.items():
         for family in text_string_to_metric_families(text):
@@ -100,7 +100,7 @@ def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
 
 
 def _answers(ports: Mapping[int, int], path: str) -> dict[int, str | None]:
-    """Return the response of each worker by its number. Workers that hang are waited for together."""
+    """Return the response of each worker by its number. All requests run at the same time."""
     with ThreadPoolExecutor(max(1, len(ports))) as pool:
         return dict(zip(ports, pool.map(_get, ports.values(), [path] * len(ports)), strict=True))
 
@@ -112,5 +112,5 @@ def _get(port: int, path: str) -> str | None:
             return str(answer.read().decode())
     except urllib.error.HTTPError as error:
         return error.read().decode()
-    except (OSError, http.client.HTTPException):  # the latter of one that ends in the middle of its answer
+    except (OSError, http.client.HTTPException):  # the latter if a worker ends in the middle of its answer
         return None

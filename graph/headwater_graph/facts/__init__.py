@@ -1,11 +1,11 @@
-"""Facts: what events state about the graph's nodes and relationships, and how two statements are joined.
+"""Base facts that events state about the graph's nodes and relationships, and joins of facts.
 
 model         labels and relationship types
 registers     values with a stamp each; the greater stamp wins
 properties    registers as properties of the graph and back
-owners        which registers each label has
+owners        registers of each label
 nodes         facts of one node, its uses and spans
-declarations  what declaration sets state
+declarations  facts of declaration sets
 incidents     logs of incidents
 delta         facts of a set of events by key, and the join of two
 

@@ -52,7 +52,7 @@ class Revision:
 
 @dataclass(slots=True)
 class SetFacts:
-    """A declaration set, which its declarations name before a revision is known."""
+    """A declaration set; without a revision if only declarations of the set are known."""
 
     identity: Props
     revision: Revision | None = None

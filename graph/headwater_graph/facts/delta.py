@@ -1,4 +1,4 @@
-"""GraphDelta: base facts of a set of events, and the join of two such."""
+"""GraphDelta: base facts of a set of events, and the join of two deltas."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _N = TypeVar("_N", bound=NodeFacts)
 
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
-    """Base facts by key, never derived ones. A delta isn't changed once `fold` has returned it.
+    """Base facts by key, without derived facts. A delta isn't changed once `fold` has returned it.
 
-    `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`, but for the counts.
+    `join` is associative, commutative and idempotent; `fold(a + b) == fold(a).join(fold(b))`. Counts are excepted.
 
     Attributes:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
@@ -36,8 +36,8 @@ class GraphDelta:
             content.
         links: relationships that only have a span.
         events: number of events folded.
-        duplicates: number of events that occurred before in the same fold, unchanged.
-        stale: number of events that another report with the same event id superseded in the same fold.
+        duplicates: number of events equal to an earlier event of the same fold.
+        stale: number of events superseded by another report with the same event id in the same fold.
     """
 
     jobs: dict[str, NodeFacts] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class GraphDelta:
     stale: int = field(default=0, compare=False)
 
     def join(self, other: GraphDelta) -> GraphDelta:
-        """The union of both. Neither is changed."""
+        """Return the union of both deltas. Neither is changed."""
         joined = GraphDelta(
             events=self.events + other.events,
             duplicates=self.duplicates + other.duplicates,
@@ -71,7 +71,7 @@ class GraphDelta:
         return joined
 
     def add(self, delta: GraphDelta) -> None:
-        """Join another delta in place. `other` isn't changed."""
+        """Join another delta in place. `delta` isn't changed."""
         _add(self.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
         _add(self.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
         _add(self.aliases, delta.aliases, lambda node: NodeFacts(node.identity))

@@ -1,6 +1,6 @@
 """Facts of incidents: the log of actions, by event id, and the datasets of the latest REACHED.
 
-The join is union of the logs and the greater of the latest, so order and repetition don't matter.
+The join is the union of the logs, and the later REACHED. So order and repetition don't matter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class IncidentEntry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The entry as the graph stores it. Texts sort as entries do."""
+        """Stored form of the entry. Texts sort in the same order as entries."""
         return self.stamp + self.content
 
     @classmethod
@@ -43,14 +43,14 @@ class IncidentEntry(NamedTuple):
 
 @dataclass(slots=True)
 class IncidentFacts:
-    """An incident: the entries of its log by event id, and what it reached.
+    """An incident: the entries of its log by event id, and the datasets that it reached.
 
-    An event id covers the content. Of two entries with one id, whose time was limited differently
-    (`materializer.future`), the greater counts.
+    An event id covers the content. Two entries with one id differ only if their time was limited differently
+    (`materializer.future`); the greater entry counts.
 
     Attributes:
-        entries: entries of the log. Of REACHED they lack the datasets: only the latest are kept.
-        reached: datasets of the REACHED with the greatest stamp; None: there was none.
+        entries: entries of the log. A REACHED has no datasets here: only those of the latest are kept (`reached`).
+        reached: datasets of the REACHED with the greatest stamp; None without any REACHED.
     """
 
     identity: Props

@@ -1,8 +1,8 @@
 """Labels and relationship types of the graph: closed lists, so that no text of an event becomes a label or type.
 
-The lines of a dump have these labels. In the database each label begins with `PREFIX`, so that Headwater's nodes can
-share a database with other applications' data. The database has no node for an interval or a conflict: segments hold
-them (`graph.segments`), and their relationships begin at the segment.
+Lines of a dump have these labels. In the database each label begins with `PREFIX`, so Headwater can share a database
+with other applications. The database has no node for an interval or a conflict: segments store them
+(`graph.segments`), and their relationships begin at the segment.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class RelType(StrEnum):
 
 
 class UseKey(NamedTuple):
-    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED, and which of several of the same dataset."""
+    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED; `ordinal` numbers uses of one dataset."""
 
     type: RelType
     dataset: str
@@ -97,4 +97,4 @@ KEYED = frozenset(
         RelType.PRODUCED,
     }
 )
-"""Types with possibly several relationships between two nodes: each has a `key` with a uniqueness constraint."""
+"""Types that allow several relationships between two nodes: each relationship has a unique `key`."""

@@ -1,4 +1,4 @@
-"""Base facts of one node each, and their joins. Everything grows: registers by stamp, bounds by min and max, sets.
+"""Base facts of one node each, and their joins. Facts only grow: registers by stamp, bounds by min and max, sets.
 
 A fact joins another in place; code that shares a fact copies it first.
 """
@@ -22,19 +22,20 @@ MADE_FROM = "inputs"
 POSSIBLE = "possible"
 """Register of a PRODUCED: True if every dataset that its owner consumed is a possible source, and none is certain."""
 UNCOMMITTED = "uncommitted"
-"""Register of a PRODUCED: True if a failed run names it as its output and nothing shows that it was committed."""
+"""Register of a PRODUCED: True if a failed run names the output, and no report shows that it was committed."""
 WIDE = "wide"
-"""Register of a use: "ALL" if all reports, "SOME" if some list it with more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
+"""Register of a use: "ALL" if all reports with it are wide, "SOME" if some are. A wide report lists more than
+`MOST_CONSUMED` inputs or `MOST_PRODUCED` outputs."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
-"""Inputs and outputs that one report relates to each other. More are related through the job (`flow`): each by each
-they are as many as the product, a million of a document of 72 kB."""
+"""Maximum numbers of inputs and outputs that one report relates pair by pair. More are related through the job
+(`flow`): a document of 72 kB could name a million pairs."""
 
 
 class Evidence(StrEnum):
-    """Evidence for FEEDS, in ascending order. The strongest that any report of a job gives counts.
+    """Evidence for FEEDS, in ascending order. The strongest evidence in any report of a job counts.
 
-    - POSSIBLE: a report has both, and doesn't record the sources of the output.
+    - POSSIBLE: a report has both datasets, and doesn't record the sources of the output.
     - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
     - OBSERVED: a report records that the output is derived from the input, or a plan has an edge between them.
     """
@@ -74,7 +75,7 @@ class TimeSpan:
 
 @dataclass(slots=True)
 class Batches:
-    """Lowest and highest known batch id of a query or run; None if none is known. Those between needn't be known."""
+    """Lowest and highest known batch id of a query or run; None if none is known. Batches between may be unknown."""
 
     first: int | None = None
     last: int | None = None
@@ -95,10 +96,10 @@ class Batches:
 
 @dataclass(slots=True)
 class NodeFacts:
-    """A node that is there.
+    """Facts of one node.
 
     Attributes:
-        identity: properties that are part of the key, so that every mention of the node has them.
+        identity: properties that follow from the key, so every mention of the node has them.
         registers: its reported properties.
         seen: time span in which it was observed.
     """
@@ -115,7 +116,7 @@ class NodeFacts:
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """A column. Its `field` register and its span come from schemas that have it, not from plans that name it."""
+    """A column. Its `field` register and span come only from schemas with the column, not from plans that name it."""
 
     registers: Registers = field(default_factory=dict)
     seen: TimeSpan = field(default_factory=TimeSpan)
@@ -175,10 +176,10 @@ class RunFacts(NodeFacts):
 
 @dataclass(slots=True)
 class PlanFacts(NodeFacts):
-    """A plan, and its lineage once an event brought it.
+    """A plan, and its lineage once an event has reported it.
 
-    The digest covers a lineage except the expressions' texts and the reason why it is incomplete. These are in the
-    register `lineage`. So any lineage with this digest will do here, and equality ignores it.
+    The digest covers the lineage, except the expressions' texts and the reason why the lineage is incomplete: these are
+    in the register `lineage`. So all lineages with one digest are interchangeable here, and equality ignores them.
     """
 
     job: str = ""
@@ -201,12 +202,12 @@ class OfDatasetFacts(NodeFacts):
 
 @dataclass(slots=True)
 class RetentionFacts:
-    """First days of a retention scope; a later day replaces an earlier one.
+    """First kept days of a retention scope; a later day replaces an earlier one.
 
     Attributes:
         identity: properties that are part of the key: tenant, and namespace and job if the scope has them.
         summarize_before: micro-batches of earlier days are in summaries.
-        drop_before: micro-batches of earlier days are gone.
+        drop_before: micro-batches of earlier days are deleted.
     """
 
     identity: Props
@@ -219,7 +220,7 @@ class RetentionFacts:
         self.drop_before = _later(self.drop_before, other.drop_before)
 
     def properties(self) -> dict[str, datetime | None]:
-        """Both, as properties of the node."""
+        """Return both days as properties of the node."""
         return {"summarize_before": self.summarize_before, "drop_before": self.drop_before}
 
 
@@ -253,7 +254,7 @@ class Variant:
 
 @dataclass(slots=True)
 class IntervalFacts:
-    """A micro-batch, by source end digest: more than one variant is a conflict."""
+    """A micro-batch: its variants by source end digest. More than one variant is a conflict."""
 
     identity: Props
     query: str
@@ -281,11 +282,14 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> None:
     """Join uses of datasets by one owner.
 
-    The sources of an output are the one register that doesn't depend on stamps: lists of several reports add up. A
-    report without a list means all inputs, unless it is `possible`: then it counts less than a list. So the register
-    only grows, and so does the evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`); for a
-    micro-batch, FEEDS follow from each report separately. A second such register states that an output wasn't
-    committed: it holds as long as every report states it. `wide` tells whether all reports have it, or some.
+    Three registers don't depend on stamps:
+
+    - Sources of an output: the join is the union of the reports' lists. A report without a list means all inputs,
+      unless the report is `possible`: then it counts less than a list. So the register only grows, and so does the
+      evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`). For a micro-batch, FEEDS follow
+      from each report separately.
+    - Uncommitted output: holds as long as every report states it.
+    - `wide`: "ALL" or "SOME" of the reports.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
@@ -316,7 +320,7 @@ def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple
 
 
 def listed_sources(registers: Registers) -> list[str] | None:
-    """Keys of the datasets that an output is derived from; None: from all datasets that its owner consumed."""
+    """Keys of the datasets that an output is derived from; None: all datasets that its owner consumed."""
     found = registers.get(MADE_FROM)
     return None if found is None else _keys(found[1])
 
@@ -324,10 +328,10 @@ def listed_sources(registers: Registers) -> list[str] | None:
 def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
     """FEEDS and GOES_INTO of the uses of one run or micro-batch of a job.
 
-    All inputs feed all outputs, except an output that is known to be derived from fewer. An output of a failed run
-    doesn't count unless a part of it was committed. `graph.derive.possible_feeds` decides which FEEDS of a job exist.
-    Inputs that occur only in wide reports GO_INTO the job, and the job FEEDS the outputs: such a derivation is only
-    possible, because the pairs aren't kept.
+    All inputs feed all outputs, except an output with listed sources. An output of a failed run doesn't count unless a
+    part of it was committed. `graph.derive.possible_feeds` decides which FEEDS of a job exist. Inputs that occur only
+    in wide reports get GOES_INTO to the job, and the job FEEDS the outputs. Such a derivation is only possible, because
+    the pairs aren't stored.
     """
     consumed: dict[str, list[object]] = defaultdict(list)
     for use, registers in uses.items():
@@ -340,7 +344,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Listed outputs, too: they may have been possible before, and evidence is never removed.
+        # Also for outputs with listed sources: they may have been possible before, and evidence is never removed.
         if by_job := consumed.keys() if wide else far:
             into_job.update(by_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)
@@ -355,7 +359,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
 
 
 def _keys(cell: Cell) -> list[str]:
-    # Empty, a property may come back as a list of anything.
+    # The type of an empty list isn't known when it is read back.
     return [str(key) for key in cell] if isinstance(cell, list) else []
 
 

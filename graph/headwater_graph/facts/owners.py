@@ -1,7 +1,7 @@
-"""Owners of registers: the nodes of each label and the uses of datasets, with their stamps in one form.
+"""Registers of each label and of uses, and their stamps in canonical form.
 
-`_stamp` and `_stamps` depend on the order of writes (`properties.stamped`), so two stores of one state may differ in
-them. `settled` gives each register its own stamp, so that equal states are equal.
+`_stamp` and `_stamps` depend on the order of writes (`properties.stamped`), so two graphs with one state may differ in
+them. `settled` gives each register its own stamp, so that equal states compare equal.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ USE_REGISTERS = owner_properties(
 )
 
 LOCK = "_l"
-"""Set by a statement to lock a node; it states nothing.
+"""Property that a statement sets to lock a node; its value has no meaning.
 
-For jobs and datasets, which a transaction locks first, it differs each time. Neo4j plans a statement once for
-transactions that have changed nothing yet, and once for others. Making the second plan takes up to a second, and would
-happen at the first event that changes nothing, such as a repeated one.
+A transaction locks jobs and datasets first. For them the value differs each time, so that the lock is a change. Neo4j
+plans a statement once for transactions that have changed nothing yet, and once for others. The second plan takes up to
+a second. Without the change, it would be made at the first event that changes nothing, such as a repeated event.
 """
 NOT_FROM = "_not_from"
-"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by
-datasets that turn out to be a source, so two stores of one state may differ in it."""
+"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, and may keep
+datasets that later turn out to be sources. So two graphs with one state may differ in it."""
 
 
 _STATES_NOTHING = (LOCK, NOT_FROM)
@@ -60,27 +60,27 @@ _OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
 
 
 def without_stamps_of_the_schema(column: Mapping[str, Any]) -> dict[str, Any]:
-    """A column of the current schema. Its own stamp is ignored: the dataset's register has the later stamp.
+    """Return a column of the current schema without its own stamp: the dataset's register has the later stamp.
 
-    The same schema reported again writes no column (`materializer.write.columns`).
+    A repeated report of the schema writes no column (`graph.write.columns`).
     """
     return {name: value for name, value in column.items() if name not in _OF_THE_SCHEMA}
 
 
 def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "") -> dict[str, Any]:
-    """All properties, `_stamps` with the stamp of every register, sorted, and no `_stamp`.
+    """Return all properties in canonical form: `_stamps` with the stamps of all registers, sorted; no `_stamp`.
 
     Args:
         stored: properties of a node or relationship; None is no property.
         names: property to register, `REGISTERS` of the label or `USE_REGISTERS`.
-        base: `_stamp` of the node that a relationship leaves.
+        base: `_stamp` of a relationship's start node.
     """
     out = {name: value for name, value in stored.items() if value is not None and name not in _STATES_NOTHING}
     base = out.pop("_stamp", base)
     own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
     present = {names[name] for name in out if name in names}
     present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
-    # A register with a stamp and no value is present, too: a report took the value away.
+    # A register with a stamp and without a value is present, too: a report cleared it.
     stamps = dict.fromkeys(present, base) | own
     if any(stamps.values()):
         out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())

@@ -2,8 +2,7 @@
 
 A property is a separate register unless `GROUPS` names it. Stamps are stored, too: `_stamp` is the stamp of the event
 that created the owner; `_stamps` has a text (stamp, then the register's name) for each register with another stamp.
-Most owners come from one event and never have `_stamps`. A relationship without `_stamp` has the stamp of its start
-node.
+Most owners come from one event and have no `_stamps`. A relationship without `_stamp` has the stamp of its start node.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ assert isinstance(_ENTRY, msgspec.inspect.StructType)  # noqa: S101 - for the ty
 ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE)
 """Fields of an IntervalEntry that are registers and properties of the Interval under the same name."""
 ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE and _is_time(field))
-"""Fields of these that are times."""
+"""Fields of `ENTRY_REGISTERS` that are times."""
 TIMES = ENTRY_TIMES | {
     *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at", "emptied_at"),
     *("inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive", "first_time", "last_time"),
@@ -107,7 +106,7 @@ CONTEXT_REGISTERS = RunContext.__struct_fields__
 
 
 def flatten(registers: Registers) -> Props:
-    """The properties that a reader sees (`_…` of groups included, stamps not)."""
+    """Return the properties of registers, including the `_…` of groups, without stamps."""
     out: Props = {}
     names: list[str] = []
     for name, (_, cell) in registers.items():
@@ -128,8 +127,8 @@ def stamped(registers: Registers, owner_stamp: str | None = None) -> Props:
     """`_stamp` and `_stamps` of registers that are written together for the first time.
 
     Args:
-        registers: registers of a node, or of a relationship that leaves one.
-        owner_stamp: `_stamp` of the node that the relationship leaves.
+        registers: registers of a node or relationship.
+        owner_stamp: `_stamp` of the relationship's start node; None for a node.
     """
     if not registers:
         return {}
@@ -142,7 +141,7 @@ def stamped(registers: Registers, owner_stamp: str | None = None) -> Props:
 
 
 def exceptions(registers: Registers, base: str) -> list[str]:
-    """The value of `_stamps` where `_stamp` is `base`."""
+    """Return the value of `_stamps` for an owner whose `_stamp` is `base`."""
     return sorted(stamp + name for name, (stamp, _) in registers.items() if stamp != base)
 
 
@@ -150,18 +149,18 @@ def changes(before: Registers, after: Registers) -> dict[str, Value | None]:
     """Return the properties to set so that `before` becomes `after`. A property to be removed is None."""
     old, new = flatten(before), flatten(after)
     out: dict[str, Value | None] = {name: value for name, value in new.items() if old.get(name) != value}
-    # A register is never removed, so only properties within a group can disappear.
+    # Registers are never removed, so only single properties of a group can disappear.
     out.update({name: None for name in old if name not in new})
     return out
 
 
 def parse(stored: Mapping[str, Any], names: Mapping[str, str], base: str | None = None) -> Registers:
-    """The registers of a stored node or relationship: the inverse of `flatten` and `stamped`.
+    """Return the registers of a stored node or relationship: the inverse of `flatten` and `stamped`.
 
     Args:
         stored: all of its properties, times as native datetimes.
-        names: property to register, for the properties of registers of this kind of owner (`owner_properties`).
-        base: `_stamp` of the node, for a relationship without its own.
+        names: register of each property, for this kind of owner (`owner_properties`).
+        base: `_stamp` of the start node, for a relationship without `_stamp`.
     """
     base = stored.get("_stamp", base)
     own = {text[STAMP_LENGTH:]: text[:STAMP_LENGTH] for text in stored.get("_stamps", ())}

@@ -1,6 +1,6 @@
-"""Registers: values with a stamp each, and their join. The greater stamp wins, a tie goes to the greater value.
+"""Registers: values with a stamp each, and their join. The greater stamp wins; of equal stamps, the greater value.
 
-Two have rules of their own: `state` advances, and of several starts of a run (`started_at`) the first counts.
+Two registers have their own rules: `state` only advances, and the earliest `started_at` of a run counts.
 
 A register is absent until it is reported; clearing it is an empty value with a stamp. Most registers are one
 property of the graph. A register in `GROUPS` has several properties that only make sense together, so they win or lose
@@ -80,7 +80,7 @@ def _state_rank(cell: Cell) -> int:
 
 
 def canonical_value(cell: Cell | None) -> str:
-    """A value as text, the same for equal values: JSON with times as integer microseconds. Nothing stores it."""
+    """Convert a value to canonical JSON, with times as integer microseconds, for comparison. The text isn't stored."""
     return json.dumps(cell, sort_keys=True, default=_microseconds, ensure_ascii=False)
 
 
@@ -99,7 +99,7 @@ _OFFSET = 1 << 63
 
 
 def stamp(event_time: datetime, event_id: str, rank: int = OBSERVED) -> str:
-    """Make the stamp of an event's registers. Bodies that don't record a provenance count as observed."""
+    """Make the stamp of an event's registers. Bodies without a provenance count as observed."""
     return f"{rank}{micros(event_time) + _OFFSET:016x}{event_id}"
 
 

@@ -1,8 +1,8 @@
-"""Reports of a micro-batch: run, time and offsets, from which summaries are made.
+"""Reports of a micro-batch (run, time and offsets), the input of summaries.
 
-Registers keep only the winning value. A summary of a day is built from every report, so that it doesn't matter whether
-a report came before the micro-batch was summarized or after. Nearly always all reports of a micro-batch are equal: its
-registers then show the report, and nothing else is kept. Otherwise the register `REPORTS` has all of them.
+Registers keep only the winning value. A summary of a day is built from every report, so the result is the same if a
+report arrives before or after the micro-batch is summarized. Nearly always all reports of a micro-batch are equal: the
+registers then hold the report. Otherwise the register `REPORTS` has all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headwater_graph.facts.registers import Registers
 from headwater_schemas.identity import micros
 
 REPORTS = "_reports"
-"""Register of a micro-batch whose reports differ: each of them as JSON, in order."""
+"""Register of a micro-batch whose reports differ: all reports as JSON, in order."""
 
 _DAY = 86_400_000_000
 
@@ -47,7 +47,7 @@ class Report(NamedTuple):
     """Run, time and offsets that one report states.
 
     Attributes:
-        run_id: id of the run that it was observed in; empty if none is stated.
+        run_id: id of the micro-batch's run; empty if none is stated.
         run: key of that run.
         time: the processing time in microseconds since the epoch; None if it isn't stated.
         uses: datasets, in order.
@@ -60,7 +60,7 @@ class Report(NamedTuple):
 
     @property
     def day(self) -> int | None:
-        """Days from the epoch to the processing time's, in UTC."""
+        """Days from the epoch to the day of the processing time, in UTC."""
         return None if self.time is None else self.time // _DAY
 
 
@@ -87,7 +87,7 @@ def same_report(
 
 
 def shown(registers: Registers, uses: Mapping[UseKey, Registers]) -> Report:
-    """The report that the registers of a micro-batch show."""
+    """Build the report that the registers of a micro-batch show."""
     run: Any = _value(registers, "run") or {"run_id": "", "_run": ""}
     time = _value(registers, "processing_time")
     used = [Used(use.type.value, use.dataset, use.ordinal, _offsets(of)) for use, of in uses.items()]

@@ -1,4 +1,4 @@
-"""Ranges of integers: half-open, ascending, apart from each other; by partition, `{partition: [(start, end), …]}`."""
+"""Ranges of integers: half-open, ascending, not touching; Spans are ranges by partition, `{0: [(start, end), …]}`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Spans = dict[int, Ranges]
 
 
 def ranges_of(pieces: Iterable[tuple[int, int]]) -> Ranges:
-    """Starts and ends in any order, some of them overlapping, as Ranges; empty ones are left out."""
+    """Merge pieces (start and end), in any order and possibly overlapping, into Ranges; empty pieces are left out."""
     return union((0, start, end) for start, end in pieces).get(0, [])
 
 
 def union(pieces: Iterable[tuple[int, int, int]]) -> Spans:
-    """Partition, start and end of each ⇒ Spans; empty ranges are left out."""
+    """Merge pieces (partition, start and end) into Spans; empty pieces are left out."""
     out: Spans = {}
     for partition, start, end in sorted(pieces):
         if start >= end:
@@ -28,7 +28,7 @@ def union(pieces: Iterable[tuple[int, int, int]]) -> Spans:
 
 
 def flat(spans: Spans) -> list[tuple[int, int, int]]:
-    """Partition, start and end of each."""
+    """Partition, start and end of each range."""
     return [(partition, start, end) for partition in sorted(spans) for start, end in spans[partition]]
 
 
@@ -43,7 +43,7 @@ def intersection(one: Spans, other: Spans) -> Spans:
 
 
 def difference(one: Spans, other: Spans) -> Spans:
-    """Return the offsets that are in the first alone."""
+    """Return the offsets that are in the first, and not in the second."""
     out: Spans = {}
     for partition, spans in one.items():
         rest = spans

@@ -1,7 +1,7 @@
-"""Summaries: what is left of the micro-batches of one day and run of a query that are no longer kept one by one.
+"""Summaries of retired micro-batches, one for each query, run and day.
 
-Everything in one is a union or a bound over reports, so it doesn't matter which came when, how often, or with which
-others: a report of a micro-batch that is in a summary already is joined with it like any.
+All values of a summary are unions or bounds over reports. So the order, repetition and grouping of reports don't
+matter, and a late report of a retired micro-batch is simply joined with the summary.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Horizon(NamedTuple):
-    """First days whose micro-batches of a query are kept, in days from the epoch; None: all days.
+    """Retention horizon of a query, in days from the epoch; None: all days.
 
     Attributes:
-        kept: first day whose micro-batches are kept one by one.
+        kept: first day whose micro-batches are stored individually.
         summarized: first day that has a summary.
     """
 
@@ -34,14 +34,14 @@ class Horizon(NamedTuple):
 
     @classmethod
     def of(cls, retentions: Iterable[RetentionFacts]) -> Horizon:
-        """Return the strictest horizon of the scopes that a query is in."""
+        """Return the strictest horizon of a query's retention scopes."""
         found = list(retentions)
         drops = [day_of(one.drop_before) for one in found if one.drop_before is not None]
         all_ = drops + [day_of(one.summarize_before) for one in found if one.summarize_before is not None]
         return cls(max(all_, default=None), max(drops, default=None))
 
     def keeps(self, interval: IntervalFacts) -> bool:
-        """Return True if a micro-batch is kept: each of its reports is from a kept day, or has no time."""
+        """Return True if a micro-batch is kept: all its reports are from kept days or have no time."""
         if self.kept is None:
             return True
         return all(
@@ -49,7 +49,7 @@ class Horizon(NamedTuple):
         )
 
     def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
-        """Split micro-batches into kept and other ones, each in the given order."""
+        """Split micro-batches into kept and retired ones, each in the given order."""
         kept: list[IntervalFacts] = []
         old: list[IntervalFacts] = []
         for interval in intervals:
@@ -106,7 +106,7 @@ class SummaryFacts:
 
 
 def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[SummaryId, SummaryFacts]:
-    """The summaries of micro-batches that aren't kept one by one.
+    """Summarize retired micro-batches.
 
     Args:
         intervals: micro-batches of one query.
@@ -141,7 +141,7 @@ def date_text(day: int | None) -> str:
 
 
 def bounds(ranges: Ranges) -> Props:
-    """Properties of a summary: how many micro-batches, which, and how many between them it lacks."""
+    """Properties of a summary: number of micro-batches, their batch ids, and number of missing ones between them."""
     count = sum(end - start for start, end in ranges)
     return {
         "batches": count,

@@ -1,7 +1,7 @@
-"""fold: events → GraphDelta of base facts; pure. `reject` finds events that can't be folded or stored.
+"""Fold of events to a GraphDelta of base facts; pure. `reject` finds events that can't be folded or stored.
 
-A GraphDelta is a join of semilattices: fold any permutation, repetition or split of a set of events and join, and the
-result is the same. It doesn't have derived facts (NEXT, FEEDS of a run, READS of a job …): see `graph.derive`.
+A GraphDelta is a join of semilattices: its result doesn't depend on the order, repetition or split of the events. It
+has no derived facts (NEXT, FEEDS of a run, READS of a job …): see `graph.derive`.
 """
 
 from headwater_graph.facts.delta import GraphDelta

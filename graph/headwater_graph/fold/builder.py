@@ -1,6 +1,6 @@
 """Builder of a delta during a fold: nodes are created at their first mention.
 
-Below it, the cells of registers that several kinds of event share: owners, tags, versions, facets.
+The module also makes the registers that several kinds of event share: owners, tags, versions, facets.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Builder:
         self.delta = GraphDelta()
 
     def job(self, tenant: str, job: JobRef) -> tuple[str, NodeFacts]:
-        """Add a job; return it and its key."""
+        """Add a job; return its key and it."""
         key = keys.job_key(tenant, job.namespace, job.name)
         node = self.delta.jobs.get(key)
         if node is None:
@@ -67,7 +67,7 @@ class Builder:
         return key, node
 
     def dataset(self, tenant: str, dataset: DatasetRef) -> tuple[str, DatasetFacts]:
-        """Add a dataset; return it and its key."""
+        """Add a dataset; return its key and it."""
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
@@ -94,7 +94,7 @@ class Builder:
             self.delta.aliases[key] = NodeFacts({**identity, "_words": marks})
 
     def query(self, tenant: str, query_id: str) -> tuple[str, QueryFacts]:
-        """Add a streaming query; return it and its key."""
+        """Add a streaming query; return its key and it."""
         key = keys.query_key(tenant, query_id)
         node = self.delta.queries.get(key)
         if node is None:
@@ -103,7 +103,7 @@ class Builder:
         return key, node
 
     def run(self, tenant: str, run_id: str) -> tuple[str, RunFacts]:
-        """Add a run; return it and its key."""
+        """Add a run; return its key and it."""
         key = keys.run_key(tenant, run_id)
         node = self.delta.runs.get(key)
         if node is None:
@@ -113,7 +113,7 @@ class Builder:
         return key, node
 
     def plan(self, tenant: str, job_key: str, job: JobRef, digest: str) -> tuple[str, PlanFacts]:
-        """Add a plan of a job; return it and its key."""
+        """Add a plan of a job; return its key and it."""
         key = keys.plan_key(tenant, job_key, digest)
         node = self.delta.plans.get(key)
         if node is None:
@@ -124,7 +124,7 @@ class Builder:
         return key, node
 
     def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> OfDatasetFacts:
-        """A version of the dataset with that key."""
+        """Add a version of a dataset; return it."""
         key = keys.version_key(tenant, dataset_key, format_, version)
         node = self.delta.versions.get(key)
         if node is None:
@@ -135,7 +135,7 @@ class Builder:
         return node
 
     def schema(self, tenant: str, dataset_key: str, version: Props) -> OfDatasetFacts:
-        """A schema of the dataset with that key: its digest, and its columns in lists."""
+        """Add a schema of a dataset, given its digest and its columns in lists; return it."""
         digest = str(version["digest"])
         key = keys.schema_key(tenant, dataset_key, digest)
         node = self.delta.schemas.get(key)
@@ -146,7 +146,7 @@ class Builder:
         return node
 
     def interval(self, tenant: str, query_key: str, query_id: str, batch_id: int) -> IntervalFacts:
-        """A micro-batch of the query with that key."""
+        """Add a micro-batch of a query; return it."""
         key = keys.interval_key(tenant, query_key, batch_id)
         node = self.delta.intervals.get(key)
         if node is None:
@@ -156,7 +156,7 @@ class Builder:
         return node
 
     def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
-        """Facts of a retention scope: all jobs, those of a namespace, or one job."""
+        """Add a retention scope (all jobs, the jobs of a namespace, or one job); return it."""
         key = keys.retention_key(tenant, namespace, job)
         node = self.delta.retentions.get(key)
         if node is None:
@@ -167,7 +167,7 @@ class Builder:
         return node
 
     def consumer(self, tenant: str, name: str) -> tuple[str, NodeFacts]:
-        """A consumer and its key."""
+        """Add a consumer; return its key and it."""
         key = keys.consumer_key(tenant, name)
         node = self.delta.consumers.get(key)
         if node is None:
@@ -177,7 +177,7 @@ class Builder:
         return key, node
 
     def declaration_set(self, tenant: str, set_: str) -> tuple[str, SetFacts]:
-        """A declaration set and its key."""
+        """Add a declaration set; return its key and it."""
         key = keys.declaration_set_key(tenant, set_)
         node = self.delta.declaration_sets.get(key)
         if node is None:
@@ -186,7 +186,7 @@ class Builder:
         return key, node
 
     def incident(self, tenant: str, incident: str) -> IncidentFacts:
-        """An incident by its id."""
+        """Add an incident; return it."""
         key = keys.incident_key(tenant, incident)
         node = self.delta.incidents.get(key)
         if node is None:
@@ -224,7 +224,7 @@ def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
 
 
 def owners_cell(owners: Iterable[Owner] | None) -> Props | None:
-    """Owners as parallel lists, sorted; empty lists clear."""
+    """Convert owners to sorted parallel lists. Empty lists clear the register; None leaves it unset."""
     if owners is None:
         return None
     rows = sorted({(owner.name, owner.type or "") for owner in owners})
@@ -233,7 +233,7 @@ def owners_cell(owners: Iterable[Owner] | None) -> Props | None:
 
 
 def tags_cell(tags: Iterable[Tag] | None) -> Props | None:
-    """Tags as parallel lists, sorted; empty lists clear."""
+    """Convert tags to sorted parallel lists. Empty lists clear the register; None leaves it unset."""
     if tags is None:
         return None
     rows = sorted({(tag.key, tag.value or "", tag.source or "", tag.field or "") for tag in tags})
@@ -256,29 +256,29 @@ def put_versions(registers: Registers, stamp: str, versions: Versions | None) ->
 
 
 def put_facets(registers: Registers, stamp: str, facets: Mapping[str, str]) -> None:
-    """Fill a register for each facet; an empty text clears it."""
+    """Fill a register for each facet; an empty text clears the register."""
     for name, text in facets.items():
         registers[FACET + name] = (stamp, text)
 
 
 def job_cell(tenant: str, job: JobRef, run_id: str) -> Props:
-    """The job that a run shows, and the run's name for people."""
+    """Register `job` of a run: the job, and the run's display name."""
     shown: Props = {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
     return shown | asset_cell(tenant, job)
 
 
 def asset_cell(tenant: str, job: JobRef) -> Props:
-    """The job that a run or query belongs to."""
+    """Access-control properties of a run or query: those of its job."""
     return keys.owned(tenant, "job", job.namespace, keys.job_key(tenant, job.namespace, job.name))
 
 
 def query_cell(tenant: str, query_id: str | None) -> Props | None:
-    """Return the streaming query that a run started, with its key, which an index takes however long the id is."""
+    """Return the streaming query that a run started, with its key: an index can't take every length of an id."""
     return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
 
 
 def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
-    """A run above this one; `role` is parent or root."""
+    """Register of a run's parent or root run; `role` is "parent" or "root"."""
     if parent is None:
         return None
     return {
@@ -289,11 +289,11 @@ def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
 
 
 def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Props | None:
-    """Outcomes of assertions as sorted parallel lists; lists without any value are left out.
+    """Convert outcomes of assertions to sorted parallel lists; lists without any value are left out.
 
     Args:
         results: results of a micro-batch or run.
-        job: for a run, its job's key: an index finds the runs of a job that have outcomes.
+        job: for a run, the job's key. An index over this key finds the runs of a job that have outcomes.
     """
     rows = sorted({_outcome(result) for result in results})
     if not rows:
@@ -321,5 +321,5 @@ def _outcome(result: QualityResult) -> tuple[str | bool, ...]:
 
 
 def known(symbol: StrEnum | None) -> str | None:
-    """An enum's symbol, or None for UNKNOWN, which records nothing."""
+    """Return an enum's value, or None for UNKNOWN, which isn't stored."""
     return None if symbol is None or symbol.value == "UNKNOWN" else symbol.value

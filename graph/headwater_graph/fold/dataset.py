@@ -35,12 +35,12 @@ _EXISTS_AFTER = {
 }
 # These remove all rows. A change of only some partitions is an ALTER.
 _EMPTY_AFTER = (LifecycleChange.DROP, LifecycleChange.TRUNCATE)
-# REPLACE TABLE is an OVERWRITE: its columns are others.
+# REPLACE TABLE is an OVERWRITE and may change the columns.
 _CHANGE_COLUMNS = (LifecycleChange.ALTER, LifecycleChange.OVERWRITE)
 
 
 def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
-    """Fold a DatasetEvent, the body of these events, into `into`. A body of several events has no `lifecycle`."""
+    """Fold a DatasetEvent, the common body of `events`, into `into`. A body of several events has no `lifecycle`."""
     tenant, stamp, time = events.tenant, events.stamp, events.last
     key, node = into.dataset(tenant, body.dataset)
     registers: Registers = {}
@@ -92,12 +92,12 @@ def _fold_changes(into: Builder, tenant: str, dataset: str, changes: ColumnChang
 
 
 class _Cells(NamedTuple):
-    """Register values of one schema. Nothing changes a value once it is in a register.
+    """Register values of one schema. Values in registers are never changed in place.
 
     Attributes:
         schema: register of the dataset.
         fields: register of each column, by path.
-        version: properties of its SchemaVersion that the dataset doesn't have.
+        version: properties of the SchemaVersion that the dataset doesn't have.
     """
 
     schema: Props
@@ -106,7 +106,7 @@ class _Cells(NamedTuple):
 
 
 _known_cells: IdentityCache[_Cells] = IdentityCache(100_000)
-"""Cache by schema: the decoder returns one object for equal bytes. Sizes are numbers of columns."""
+"""Cache by identity of the schema: the decoder returns one object for equal bytes. Sizes are numbers of columns."""
 
 
 def _cells(schema: SchemaDefinition) -> _Cells:
@@ -132,7 +132,7 @@ def _fold_schema(node: DatasetFacts, cells: _Cells, events: Repeated) -> None:
 
 
 def _schema(schema: SchemaDefinition) -> Props:
-    # The digest distinguishes two schemas with the same paths, without the columns being read.
+    # The digest distinguishes two schemas with the same paths without a comparison of their columns.
     digest = hashlib.blake2b(msgspec.msgpack.encode(schema), digest_size=16).hexdigest()
     return {"columns": [field.path for field in schema.fields], "_schema": digest}
 
@@ -147,7 +147,7 @@ def _version(schema: SchemaDefinition) -> Props:
 
 
 def _field(position: int, digest: Value, field: SchemaField) -> Props:
-    # The digest comes first in the cells of schemas and of columns, so it decides a tie of stamps in both: columns
+    # The digest is the first property of schemas and of columns, so it decides between equal stamps in both. So columns
     # always match the winning schema.
     cell: Props = {"_schema": digest, "position": position}
     if field.type is not None:

@@ -1,4 +1,4 @@
-"""DeclarationEvent and DeclarationSetEvent: declarations, what they name, and the latest revision of their set."""
+"""DeclarationEvent and DeclarationSetEvent: declarations, nodes that they name, and the latest revision of a set."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLAIN = (
 
 
 def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent, stamp: str) -> None:
-    """Fold a DeclarationEvent into `into`. A declaration is no observation, so it widens no span."""
+    """Fold a DeclarationEvent into `into`. A declaration isn't an observation, so it widens no span."""
     tenant = event.tenant
     set_key, _ = into.declaration_set(tenant, body.set)
     digest = declaration_digest(body)

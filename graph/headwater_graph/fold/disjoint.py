@@ -1,7 +1,7 @@
-"""Parts of a batch that have no job or dataset in common, so that their transactions don't wait for each other's locks.
+"""Split of a batch into parts without common jobs or datasets: their transactions don't wait for each other's locks.
 
-This only saves time: if two parts do have something in common, one writer waits. So events that name no job or dataset
-may be in any part.
+The split only saves time: if two parts have something in common, one writer waits. So events that name no job or
+dataset may be in any part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater_schemas.events import (
 )
 
 _WORTH_IT = 100
-"""A part that costs less isn't worth a transaction: its statements take longer than the parallel write saves."""
+"""Minimum cost of a part: the statements of a smaller part take longer than the parallel write saves."""
 
 _OTHERS = 3
 
@@ -142,7 +142,7 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
 
 
 def _parts(incident: IncidentEvent) -> Iterator[IncidentScope]:
-    """Parts that an action names. Relationships to nodes of removed ones are deleted."""
+    """Scopes that an action adds or removes. Relationships to nodes of removed scopes are deleted."""
     yield from (*(incident.scope or ()), *(incident.removed or ()))
 
 

@@ -29,13 +29,13 @@ from headwater_schemas.events import (
 
 
 def fold(events: Sequence[LineageEvent]) -> GraphDelta:
-    """The base facts of `events`, joined. Pure; order and repetition of events don't change the result.
+    """Return the joined base facts of `events`. Pure; order and repetition of events don't change the result.
 
     Args:
         events: events that `reject` accepts.
 
     Raises:
-        ValueError: an event that `reject` would have rejected.
+        ValueError: `reject` would have rejected one of the events.
     """
     into = Builder()
     seen: dict[str, LineageEvent] = {}
@@ -44,7 +44,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     for event in events:
         before = seen.setdefault(event.event_id, event)
         if before is not event:
-            # Nearly always the same event delivered twice. Equal reports are left out; different ones are joined.
+            # Nearly always, the same event was delivered twice. Equal reports are left out; different ones are joined.
             if before == event:
                 duplicates += 1
                 continue
@@ -56,7 +56,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 
 def _fold_later(into: Builder, repeated: dict[tuple[int, str, JobRef | None], Repeated], event: LineageEvent) -> None:
-    """Fold an event, or add it to the events with the same body (ids stay valid, because `fold` holds the events)."""
+    """Fold an event, or add it to the events with the same body, by object id. `fold` holds the events meanwhile."""
     found = repeatable(event)
     if found is None:
         fold_event(into, event)
@@ -116,7 +116,7 @@ def _fold_of_no_job(into: Builder, event: LineageEvent, mark: str) -> None:
 
 
 def _provenance_rank(event: LineageEvent) -> int:
-    """Rank an event's provenance. Early run events had none: they count as observed."""
+    """Return the rank of an event's provenance. Run events without a provenance count as observed."""
     if event.interval_event is not None:
         return PROVENANCE_RANKS[event.interval_event.provenance]
     if event.run_event is not None and event.run_event.provenance is Provenance.RECONCILED:

@@ -1,4 +1,4 @@
-"""IncidentEvent: an entry of its incident's log, the datasets of a REACHED, and the nodes that an action names."""
+"""IncidentEvent: an entry of an incident's log, the datasets of a REACHED, and the nodes that an action names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from headwater_schemas.identity import incident_content, reached_text
 
 
 def fold_incident(into: Builder, event: LineageEvent, body: IncidentEvent, stamp: str) -> None:
-    """Fold an IncidentEvent into `into`. An incident is no observation, so it widens no span."""
+    """Fold an IncidentEvent into `into`. An incident isn't an observation, so it widens no span."""
     incident = into.incident(event.tenant, body.incident)
-    # A log with the datasets of every REACHED would grow by all that is reached, each time that somebody asks.
+    # The log doesn't keep the datasets of each REACHED: it would grow by all of them at every request.
     incident.add(IncidentEntry(stamp, incident_content(msgspec.structs.replace(body, reached=None))))
     if body.reached is not None:
         incident.reach(IncidentEntry(stamp, reached_text(body.reached)))
         for reached in body.reached:
             into.dataset(event.tenant, reached.dataset)
     if body.action is not IncidentAction.REPAIRED:
-        # Only parts that were added can be in the scope, and so have relationships.
+        # Only added parts can be in the scope, and so have relationships.
         for part in body.scope or ():
             _mention(into, event.tenant, part)
 

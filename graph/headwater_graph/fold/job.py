@@ -1,4 +1,4 @@
-"""JobEvent: declared facts of a job. Declared sets replace each other as a whole, so they are registers of the job."""
+"""JobEvent: declared facts of a job. A declared set replaces the previous set as a whole, so it is a register."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater_schemas.identity import plan_digest
 
 
 def fold_job(into: Builder, body: JobEvent, job: JobRef, events: Repeated) -> None:
-    """Fold a JobEvent, the body of these events, into `into`; no run is observed, so no span widens."""
+    """Fold a JobEvent, the common body of `events`, into `into`. No run is observed, so no span widens."""
     tenant, stamp = events.tenant, events.stamp
     job_key, node = into.job(tenant, job)
     registers: Registers = {}

@@ -11,7 +11,7 @@ from headwater_schemas.events import ColumnLineage, JobRef, PlanEvent
 
 
 def fold_plan(into: Builder, body: PlanEvent, job: JobRef, events: Repeated) -> None:
-    """Fold a PlanEvent, the body of these events. The events are observations of the plan."""
+    """Fold a PlanEvent, the common body of `events`. Each event is an observation of the plan."""
     tenant, first, last = events.tenant, events.first, events.last
     job_key, job_node = into.job(tenant, job)
     job_node.seen.see(first, last)
@@ -57,6 +57,6 @@ def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
 
 
 def dataset_pairs(lineage: ColumnLineage, datasets: list[str]) -> set[tuple[str, str]]:
-    """Keys of the datasets that feed each other by this lineage."""
+    """Pairs of keys of datasets that feed each other, according to this lineage."""
     pairs = {(edge.input, edge.output) for edge in lineage.edges}
     return {(datasets[source], datasets[target]) for source, target in pairs if source is not None}

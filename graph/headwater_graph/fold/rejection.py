@@ -1,11 +1,11 @@
-"""Rejection: which well-formed events can't become part of the graph. Each check names the field at fault.
+"""Rejection of well-formed events that can't become part of the graph. Each check names the field at fault.
 
-Rejected: what the algebra can't place (no job, no run, an id or digest that isn't that of the content, batches that
-aren't consecutive, a partition twice, a range that ends before it begins, an edge to a dataset that isn't in the
-table), and what Neo4j can't hold (integers over 64 bits, lone surrogates, numbers that are none: none of them can come
-out of Avro, but events are made in other ways too). Tolerated: whatever only makes the graph poorer (a position of a
-sort that this version doesn't know, UNKNOWN for a newer symbol, an expression id without its text, times in any order,
-run and job that don't match those of earlier events).
+- Rejected, because the fold has no place for the event: no job, no run, an id or digest that doesn't match the content,
+  batches that aren't consecutive, a repeated partition, a range that ends before it begins, an edge to a dataset that
+  isn't in the table.
+- Rejected, because Neo4j can't store the value: integers over 64 bits, lone surrogates, NaN and infinite numbers.
+- Tolerated, because the graph only lacks something: an unknown kind of position, UNKNOWN for a newer symbol, an
+  expression id without its text, times in any order, a run and job that don't match earlier events.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class RejectionReason(StrEnum):
     """Reasons for rejecting an event, as dead letters name them."""
 
     INVALID_EVENT = "INVALID_EVENT"
-    """It breaks a rule of the contract: a required field is missing, fields contradict each other."""
+    """The event breaks a rule of the contract: a required field is missing, or fields contradict each other."""
 
     UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
-    """A value that the graph can't store: an integer over 64 bits, a lone surrogate."""
+    """The graph can't store a value: an integer over 64 bits, a lone surrogate, NaN or an infinite number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Rejection:
     Attributes:
         reason: member of the closed list.
         field: path of the field at fault, e.g. `interval_event.entries[2].batch_id`.
-        detail: description of the fault; of the payload it quotes only numbers.
+        detail: description of the fault; quotes only numbers of the payload.
     """
 
     reason: RejectionReason
@@ -92,16 +92,16 @@ def unstorable(field: str, detail: str) -> Rejected:
 
 
 _INTEGERS = range(-(1 << 63), 1 << 63)
-# 0xcf opens an unsigned 64-bit integer, of which those over 2^63 - 1 go on so; bytes of times may do so by chance.
+# Header 0xcf and first byte of an unsigned 64-bit integer over 2^63 - 1. Bytes of times may match by chance.
 _LARGE = re.compile(rb"\xcf[\x80-\xff]")
 _encoder = msgspec.msgpack.Encoder()
 
 
 def check_storable(event: LineageEvent) -> None:
-    """Reject an event with such a value, naming the first.
+    """Reject an event with an integer over 64 bits or a lone surrogate, naming the first one.
 
-    MessagePack can't hold the first two either, and tries in a hundredth of the time that a walk over all fields takes.
-    It takes unsigned integers up to 2^64, so the walk looks at events that it fails on, or that hold a large integer.
+    MessagePack can't encode these values either, and encoding takes a hundredth of the time of a walk over all fields.
+    So the walk is only for events that can't be encoded, or that contain an integer from 2^63 to 2^64.
     """
     try:
         encoded = _encoder.encode(event)
@@ -113,7 +113,7 @@ def check_storable(event: LineageEvent) -> None:
 
 
 def check_finite(value: float | None, field: str) -> None:
-    """Reject a number that is none: JSON has no NaN, and a NaN equals nothing, itself included."""
+    """Reject NaN and infinite numbers: JSON has neither, and a NaN doesn't even equal itself."""
     if value is not None and not math.isfinite(value):
         raise unstorable(field, "not a finite number")
 
@@ -139,15 +139,15 @@ def _walk(field: str, value: Any) -> None:
 
 
 def check_dataset(dataset: DatasetRef, field: str) -> None:
-    """A dataset has a name. The namespace may be empty: some catalogs have none."""
+    """Check that a dataset has a name. The namespace may be empty: some catalogs have none."""
     need(dataset.name, f"{field}.name", "empty")
 
 
 def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
-    """Uses name a dataset, and a position at most once."""
+    """Check that each use names a dataset, and has at most one kind of position."""
     for index, use in enumerate(uses):
         if use.dataset.name and use.position is None and not use.inputs:
-            continue  # so are most of them, in run events; building their paths would take longer
+            continue  # most uses in run events; building their paths would take longer
         at = f"{field}[{index}]"
         check_dataset(use.dataset, f"{at}.dataset")
         for position, source in enumerate(use.inputs or ()):
@@ -158,7 +158,7 @@ def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
 
 def _check_position(position: Position, field: str) -> None:
     is_set = [name for name in position.__struct_fields__ if getattr(position, name) is not None]
-    # None at all is a sort that a newer version added.
+    # A position without any of these kinds has a kind that a newer version added.
     need(len(is_set) <= 1, field, f"{len(is_set)} sorts of position at once")
     if position.kafka is not None:
         _check_ranges(position.kafka, f"{field}.kafka")
@@ -174,7 +174,7 @@ def _check_position(position: Position, field: str) -> None:
 def _check_ranges(kafka: KafkaRanges, field: str) -> None:
     seen: set[int] = set()
     for index, part in enumerate(kafka.ranges):
-        # Nearly all are good, and there may be a thousand: messages are only built for faults.
+        # Nearly all partitions are valid, and there may be a thousand: messages are only built for faults.
         if not (0 <= part.partition not in seen and 0 <= part.from_ <= part.to_exclusive):
             _reject_range(part, seen, f"{field}.ranges[{index}]")
         seen.add(part.partition)
@@ -235,7 +235,7 @@ def _plan(event: LineageEvent) -> None:
 
 
 _good_plans: IdentityCache[bool] = IdentityCache(20_000)
-"""Plans that were checked, which a decoder gives again for equal bytes; sizes in edges."""
+"""Cache of checked plans by identity: a decoder returns one object for equal bytes. Sizes are numbers of edges."""
 
 
 def _dataset(event: LineageEvent) -> None:
@@ -376,9 +376,9 @@ CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
 
 
 def reject(event: LineageEvent) -> Rejection | None:
-    """Check that `event` can be folded; return the reason for rejection, or None.
+    """Check that `event` can be folded and stored; return the reason for rejection, or None.
 
-    An event for which this returns None never makes `fold` raise, nor the database refuse its values.
+    If this returns None, `fold` doesn't raise for the event, and the database accepts its values.
     """
     try:
         check_storable(event)
@@ -391,8 +391,8 @@ def reject(event: LineageEvent) -> Rejection | None:
 def reject_decoded(event: LineageEvent) -> Rejection | None:
     """Check an event that `Decoder` decoded, as `reject` does, in half of the time.
 
-    Avro has no integer over 64 bits and no text with a lone surrogate, so its only unstorable values are NaN and
-    infinite numbers, which are checked here, too.
+    Avro has no integers over 64 bits and no lone surrogates. Its only unstorable values are NaN and infinite numbers,
+    which both functions check.
     """
     try:
         _check(event)

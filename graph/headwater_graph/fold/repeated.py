@@ -1,8 +1,8 @@
 """Folds events that share a body once per batch.
 
-Producers repeat a dataset, plan or job with every run, and the decoder returns equal bodies as one
-object. Such events differ only in stamp and time: the greatest stamp counts for their registers, the first and the last
-time for their spans. Joining them before the fold only makes it faster.
+Producers repeat a dataset, plan or job with every run, and the decoder returns equal bodies as one object. Such events
+differ only in stamp and time: the greatest stamp counts for registers, the first and last time for spans. Joining the
+events before the fold saves time, and doesn't change the result.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Repeated:
     """Events that share a body, with the values that the fold needs.
 
     Attributes:
-        body: common body.
-        tenant: common tenant.
-        job: common job; None for a dataset's events, whose jobs may differ.
+        body: the common body.
+        tenant: the common tenant.
+        job: the common job; None for events of a dataset, whose jobs may differ.
         stamp: greatest stamp.
         first, last: the earliest and the latest event time.
     """
@@ -43,7 +43,7 @@ class Repeated:
 
 
 def repeatable(event: LineageEvent) -> tuple[Body, JobRef | None] | None:
-    """Return the body of an event if others may share it, and the job that it describes; None for any other event.
+    """Return the body of an event and the job that it describes; None if other events can't share the body.
 
     A dataset event with a lifecycle change isn't repeatable: its time is the time of the change.
     """

@@ -74,18 +74,18 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
 
 
 def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> None:
-    """Fold a run that another names as its parent or root: it exists and belongs to that job, and wasn't observed."""
+    """Fold a run that another run names as its parent or root: it exists and has this job, but wasn't observed."""
     job_key, _ = into.job(tenant, above.job)
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)
-    # The highest rank: a run's own report of its job wins.
+    # The lowest rank (0), so that a run's own report of its job wins.
     join(run.registers, {"job": ("0" + stamp[1:], job_cell(tenant, above.job, above.run_id))})
 
 
 def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey, Registers]:
-    """Fold the run's inputs and outputs. The sources that an output lists count as inputs, too.
+    """Fold the run's inputs and outputs. The listed sources of an output count as inputs, too.
 
-    So an output that a later report derives from all inputs still includes the listed ones (`join_uses`).
+    So if a later report derives the output from all inputs, these include the listed sources (`join_uses`).
     """
     inputs = fold_uses(into, tenant, RelType.CONSUMED, body.inputs, stamp)
     outputs = fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp)
@@ -98,7 +98,7 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey
 
 
 def _is_uncommitted(body: RunEvent, registers: Registers) -> bool:
-    """Return True if a report of an output claims nothing: its run failed without saying what was committed."""
+    """Return True if nothing shows that an output was committed: its run failed, without a commit or a position."""
     committed = body.publication in {PublicationState.PUBLISHED, PublicationState.PARTIAL}
     return body.type is RunEventType.FAIL and not committed and "position" not in registers
 

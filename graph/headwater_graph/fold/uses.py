@@ -1,4 +1,4 @@
-"""Uses of datasets by runs and micro-batches: their registers, and the version that a position names."""
+"""Uses of datasets by runs and micro-batches: registers of each use, and the version that its position names."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from headwater_schemas.facets import ADDED_FILES_FACET, AddedFiles, added_files
 def fold_uses(
     into: Builder, tenant: str, type_: RelType, uses: Iterable[DatasetUse], stamp: str
 ) -> dict[UseKey, Registers]:
-    """Fold the uses of one kind of a run or micro-batch; their datasets and versions are added to `into`.
+    """Fold a run's or micro-batch's uses of one type; add their datasets and versions to `into`.
 
-    A dataset that is listed twice (a self-join) was used twice: uses of one dataset are distinguished by their order.
+    A dataset that is listed twice (a self-join) has two uses, numbered in the order of the list.
     """
     out: dict[UseKey, Registers] = {}
     listed = list(uses)
@@ -32,7 +32,7 @@ def fold_uses(
             use = use._replace(ordinal=use.ordinal + 1)
         registers = _reported(item, stamp)
         added = added_files(item.facets.get(ADDED_FILES_FACET))
-        # The files are in the position then.
+        # The position then has the files.
         is_known = added is not None and item.position is not None and item.position.table_snapshot is not None
         facets = {name: text for name, text in item.facets.items() if not (is_known and name == ADDED_FILES_FACET)}
         put_facets(registers, stamp, facets)
@@ -52,7 +52,7 @@ def fold_uses(
 
 
 def _reported(item: DatasetUse, stamp: str) -> Registers:
-    # A batch of runs has thousands of uses: `put` takes twice as long.
+    # Not with `put`, which takes twice as long: a batch of runs has thousands of uses.
     registers: Registers = {}
     if item.rows is not None:
         registers["rows"] = (stamp, item.rows)

@@ -1,15 +1,15 @@
 """Blocks: the slots of up to 64 micro-batches as bytes.
 
-An open block grows at its end: a micro-batch that follows is appended without reading the others.
+An open block grows at its end: a later micro-batch is appended without reading the others.
 
     head    MessagePack [[structure, texts], …]: each structure with the texts of its first slot
     tail    frames, each a length (4 bytes, little-endian) and MessagePack [place, number of the structure, differences,
             {place of a text: text, if it differs from the head's}]
-    last    MessagePack [number of the structure, numbers, where its frame begins] of the last slot
+    last    MessagePack [number of the structure, numbers, byte offset of its frame] of the last slot
 
-Differences are taken from the numbers of the slot before, if it has the same structure, else from 0.
+Differences are taken from the numbers of the previous slot, if it has the same structure, else from 0.
 
-A closed block is the same, compressed: zlib of MessagePack
+A closed block has the same content, compressed: zlib of MessagePack
 
     [head, places, numbers of structures, differences by structure and column, texts]
 """
@@ -29,7 +29,7 @@ import msgspec
 from headwater_graph.segments.slots import Shapes, Slot, VariantShape
 
 DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError)
-"""Errors of reading bytes that aren't a block."""
+"""Errors that reading raises for bytes that aren't a block."""
 
 _LENGTH = 4
 _LEVEL = 6
@@ -41,7 +41,7 @@ _decode = msgspec.msgpack.decode
 
 @dataclass(frozen=True, slots=True)
 class OpenBlock:
-    """A block that grows, as its three properties."""
+    """Block that still grows, as its three properties."""
 
     head: bytes
     tail: bytes
@@ -52,10 +52,10 @@ class _Frame(NamedTuple):
     """A slot of an open block.
 
     Attributes:
-        place: in the block.
+        place: index of the slot in the block.
         structure: number of the structure.
-        differences: of the slot's numbers from the slot before.
-        texts: texts that differ from the head's, by place.
+        differences: differences between the slot's numbers and the previous slot's.
+        texts: texts that differ from the head's, by index.
     """
 
     place: int
@@ -65,10 +65,10 @@ class _Frame(NamedTuple):
 
 
 def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
-    """Build the block of these slots.
+    """Build an open block.
 
     Args:
-        slots: by place, from 0; at least one.
+        slots: slots by place, from 0; at least one.
     """
     frames = _Frames()
     for place in sorted(slots):
@@ -77,7 +77,7 @@ def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
 
 
 def append(block: OpenBlock, slots: Mapping[int, Slot]) -> OpenBlock:
-    """Block with more slots, all at places behind its last."""
+    """Return the block with further slots. Their places must be after its last one."""
     frames = _Frames(block)
     for place in sorted(slots):
         frames.add(place, slots[place])
@@ -131,7 +131,7 @@ def read_closed(block: bytes) -> dict[int, Slot]:
 
 
 class _Frames:
-    """Frames of a block that is being made."""
+    """Builder of a block from frames."""
 
     def __init__(self, block: OpenBlock | None = None) -> None:
         self._head: list[tuple[Shapes, list[str]]] = []
@@ -179,13 +179,13 @@ def _slots(
     columns: Sequence[Sequence[int]],
     texts: Sequence[Mapping[int, str]],
 ) -> dict[int, Slot]:
-    """Consecutive slots of one structure, by place.
+    """Decode consecutive slots of one structure, by place.
 
     Args:
-        structure: theirs, with the texts of the first slot in the block that had it.
-        places: of the slots.
-        columns: differences, by column; the first slot's are from 0.
-        texts: for each slot, the texts that differ from the structure's, by place.
+        structure: structure of the slots, with the texts of its first slot in the block.
+        places: places of the slots.
+        columns: differences, by column; those of the first slot are from 0.
+        texts: for each slot, the texts that differ from the structure's, by index.
     """
     shapes, base = structure
     # Sums by column take a fifth of the time of sums by slot.
@@ -201,7 +201,7 @@ def _summed(column: Sequence[int]) -> list[int]:
 
 
 def _in_64_bits(numbers: list[int]) -> list[int]:
-    """Signed numbers modulo 2 ** 64: MessagePack can't store larger ones."""
+    """Reduce numbers modulo 2 ** 64 to signed integers: MessagePack can't store larger ones."""
     if not numbers or (min(numbers) >= -_OFFSET and max(numbers) < _OFFSET):
         return numbers
     return [(number + _OFFSET) % _SPAN - _OFFSET for number in numbers]
@@ -220,7 +220,7 @@ def _read_tail(tail: bytes) -> Iterator[_Frame]:
 
 @lru_cache(1 << 10)
 def _read_head(head: bytes) -> list[tuple[Shapes, list[str]]]:
-    # A block's head stays the same when the block grows, and the next block mostly has the same head.
+    # A block's head rarely changes when the block grows, and the next block mostly has the same head.
     return _structures(_decode(head))
 
 

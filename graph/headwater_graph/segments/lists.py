@@ -1,15 +1,16 @@
-"""Lists: each micro-batch of a segment as plain numbers, for Cypher.
+"""Lists: the micro-batches of a segment as parallel lists of numbers, for Cypher.
 
-They are stored in parts: one part for each block, and `tail` for the last 16 places. The tail is added to its block's
-part when the next micro-batch lies beyond these places. The lists of a part are parallel:
+The lists are stored in parts: one part for each block, and `tail` for the last 16 places. The tail is added to its
+block's part when the next micro-batch lies beyond these places. The lists of a part are parallel:
 
     (:HwSegment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
-    -[:CONSUMED|PRODUCED]-> from_0    the first offset of each partition
-                            ends_0    how far each micro-batch came in each partition, counted from that
-                            starts_0  where each began; absent if each began at the end of the one before
+    -[:CONSUMED|PRODUCED]-> from_0    first offset of each partition
+                            ends_0    end offset of each micro-batch in each partition, minus `from`
+                            starts_0  start offsets, minus `from`; absent if each start equals the previous end
 
-`ends` and `starts` have as many numbers a micro-batch as `from` has partitions, in the order of `partitions`. A
-partition without offsets in a micro-batch repeats its last end. An unknown number is -1: Neo4j's lists can't hold null.
+`ends` and `starts` have one number for each micro-batch and partition, in the order of `partitions`. A partition
+without offsets in a micro-batch repeats its previous end. An unknown number is -1, because Neo4j's lists can't hold
+null.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 TAIL = "tail"
-"""The part that grows."""
+"""Name of the part that grows."""
 UNKNOWN = -1
 
 Row: TypeAlias = "Sequence[tuple[int, int] | None]"
-"""Start offset and end offset, by place of the partition; None: no offsets."""
+"""Start and end offset for each partition, by its index; None: no offsets."""
 
 
 @dataclass(slots=True)
 class Columns:
-    """A part of the lists of the node."""
+    """Lists of a segment's node, in one part."""
 
     batch_ids: list[int] = field(default_factory=list)
     processing_times: list[int] = field(default_factory=list)
@@ -70,7 +71,7 @@ COLUMNS = ("batch_ids", "processing_times", "durations_ms", "rows_in")
 
 @dataclass(slots=True)
 class OffsetLists:
-    """A part of the lists of a relationship; `starts` is None if each start equals the end before."""
+    """Lists of a relationship, in one part; `starts` is None if each start equals the previous end."""
 
     from_: list[int]
     ends: list[int]
@@ -82,7 +83,7 @@ class OffsetLists:
         return cls([UNKNOWN] * partitions, [0] * (partitions * rows))
 
     def add(self, row: Row) -> None:
-        """Add the offsets of a micro-batch that comes after all others; no fewer partitions than before."""
+        """Add the offsets of a micro-batch after all others. `row` has no fewer partitions than the rows before."""
         if len(row) > len(self.from_):
             self._widen(len(row))
         from_, count = self.from_, len(row)

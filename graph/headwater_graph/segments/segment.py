@@ -1,10 +1,10 @@
 """Segments: storage of 512 consecutive micro-batches of a query, in 8 blocks of 64.
 
-A micro-batch's position follows from its batch id. The block with the latest micro-batch is open, the others closed.
-A micro-batch after all others is appended to the open block. Any other report is joined with the stored micro-batch:
-its block is read, and rewritten if it changes.
+The storage position of a micro-batch follows from its batch id. The block with the latest micro-batch is open, all
+others are closed. A micro-batch after all others is appended to the open block. Any other report is joined with the
+stored micro-batch: the block is read, and rewritten if it changes.
 
-The bytes are authoritative. The properties by which people and statements find segments (`summary`) are derived.
+The bytes are authoritative. The properties for searches and statements (`summary`) are derived from them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from headwater_graph.segments.slots import DatasetName, OwningQuery, Slot, posit
 from headwater_schemas.ranges import batches_text, range_text
 
 PLACES = 64
-"""Batch ids of a block."""
+"""Number of batch ids in a block."""
 BLOCKS = 8
 SIZE = PLACES * BLOCKS
-"""Batch ids of a segment."""
+"""Number of batch ids in a segment."""
 TAIL = 16
-"""Batch ids whose lists are stored apart from their block's while they include the last micro-batch (`lists`)."""
+"""Number of batch ids in the tail: the lists of the last micro-batches, stored apart from their block's (`lists`)."""
 
 
 class At(NamedTuple):
@@ -78,16 +78,16 @@ class Place:
 
     @property
     def owner(self) -> OwningQuery:
-        """Query whose micro-batches it holds."""
+        """Query of the segment's micro-batches."""
         return OwningQuery(self.tenant, self.query_id)
 
     @property
     def start(self) -> int:
-        """First batch id that it may hold."""
+        """Lowest possible batch id of the segment."""
         return self.number * SIZE
 
     def identity(self) -> Props:
-        """Properties that follow from the key."""
+        """Properties of the node that follow from its key."""
         return {
             "key": self.key,
             "name": batches_text(self.start, self.start + SIZE - 1),
@@ -112,7 +112,7 @@ def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, 
 
 
 class SegmentDamagedError(Exception):
-    """A stored block can't be read: it was changed by hand or by another program."""
+    """A stored block can't be read: somebody, or another program, has changed it."""
 
     def __init__(self, place: Place, number: int) -> None:
         first = place.start + number * PLACES
@@ -138,7 +138,7 @@ class Stored:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Stored:
-        """The blocks among a node's properties."""
+        """Read the blocks among a node's properties."""
         found = cls({n: bytes(data) for n in range(BLOCKS) if (data := properties.get(block_property(n))) is not None})
         if (at_ := properties.get("_open")) is not None:
             found.open_at = at_
@@ -148,12 +148,12 @@ class Stored:
     def read(
         self, place: Place, names: dict[str, DatasetName], only: Iterable[int] | None = None
     ) -> dict[int, IntervalFacts]:
-        """The micro-batches of some blocks, or of all that are here, by batch id in ascending order.
+        """Return the micro-batches of some or all loaded blocks, by ascending batch id.
 
         Args:
             place: the segment.
-            names: gets the names of the datasets that they used, by key.
-            only: numbers of the blocks to read; None: all.
+            names: receives the names of the datasets that they used, by key.
+            only: numbers of the blocks to read; None: all loaded blocks.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -187,10 +187,10 @@ class Stored:
         }
 
     def slots(self, place: Place, number: int) -> dict[int, Slot]:
-        """Slots of a block by batch id in ascending order; empty if the segment doesn't have the block.
+        """Return the slots of a block by ascending batch id; empty if the segment doesn't have the block.
 
         Raises:
-            SegmentDamagedError: they can't be read.
+            SegmentDamagedError: the block can't be read.
         """
         found: dict[int, Slot] = {}
         try:
@@ -210,7 +210,7 @@ class Stored:
 
         Args:
             place: the segment.
-            intervals: micro-batches by batch id; must include all others of the same blocks.
+            intervals: micro-batches by batch id, including all stored ones of the same blocks.
             names: names of the datasets that they used, by key.
         """
         made: dict[int, dict[int, Any]] = defaultdict(dict)
@@ -247,7 +247,7 @@ class Stored:
                 if self.open is not None and self.open_at is not None:
                     out |= self._close(self.open_at, self.open)
                 block = blocks.open_block(slots)
-            # Places are filled in order, and some may stay empty.
+            # Places are filled in order; some may stay empty. The last place closes the block.
             if max(slots) == PLACES - 1:
                 out |= self._close(number, block)
             else:
@@ -258,18 +258,18 @@ class Stored:
         """Rebuild the open block; return the properties that change.
 
         Args:
-            slots_: slots by batch id; all of the open block, and those after it.
+            slots_: slots by batch id: all slots of the open block, and later ones.
         """
         self.open = self.open_at = None
         return self.appended(slots_)
 
     def first(self, place: Place) -> Neighbour:
-        """The micro-batch with the lowest batch id, where all blocks are here."""
+        """Return the micro-batch with the lowest batch id. All blocks must be loaded."""
         number = min({*self.closed, *([] if self.open_at is None else [self.open_at])})
         return neighbour_of(next(iter(self.read(place, {}, {number}).values())))
 
     def last(self, place: Place) -> Neighbour:
-        """The micro-batch with the highest batch id, where the last block is here."""
+        """Return the micro-batch with the highest batch id. The last block must be loaded."""
         if self.open is not None and self.open_at is not None:
             in_block, slot = blocks.last_of(self.open)
             number = self.open_at

@@ -3,14 +3,14 @@
 Consecutive micro-batches of a query have the same registers with other integers: offsets, times, counts. So a slot
 consists of
 
-    structure   names of registers, the types of their values, how long lists of integers are: nested tuples
+    structure   names of registers, types of their values, lengths of lists of integers: nested tuples
     numbers     all integers and times (microseconds since the epoch), in the structure's order
     texts       all texts, in the structure's order; other values as JSON
 
 and `blocks` stores structures once, texts where they change, and numbers as differences.
 
-Not stored, because they follow from the rest: the source end digest, and the event id in a stamp where the event had
-this micro-batch alone.
+Two values aren't stored if they follow from the rest: the source end digest, and the event id in a stamp if the event
+had only this micro-batch.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.identity import end_digest, from_micros, identity_id, micros
 
 Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
-"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: list of n integers; pairs: a group."""
+"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number n: list of n integers; pairs: a group."""
 
 _TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
 _COMPUTED, _STORED = "c", "s"
-"""Codes for a digest or event id: computed from the other values, or stored among the texts."""
+"""Codes for a digest or event id: `c` computed from the other values, `s` stored among the texts."""
 _INTEGERS = {int}
 _OFFSET = 1 << 63
 
@@ -57,7 +57,7 @@ class VariantShape(NamedTuple):
     """Structure of a variant.
 
     Attributes:
-        digest: `c` if it follows from the uses, `s` if it is stored.
+        digest: `c` if the source end digest follows from the uses, `s` if it is stored.
         registers: (name, index of its stamp, shape) of each register.
         uses: (type, ordinal, registers) of each use.
         stamps: (certainty, `c` or `s` for the event id) of each stamp.
@@ -123,7 +123,7 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
         owner: query of the micro-batch.
         batch_id: its batch id.
         slot: slot of the micro-batch.
-        known: gets the names of the datasets that it used, by key.
+        known: receives the names of the datasets that the micro-batch used, by key.
     """
     numbers, texts = iter(slot.numbers), iter(slot.texts)
     variants: dict[str, Variant] = {}
@@ -151,7 +151,7 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
 
 
 def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) -> dict[UseKey, Props]:
-    """Positions that a micro-batch with one variant used. Faster than `put_together`, which restores everything.
+    """Read only the positions of a micro-batch with one variant. Faster than `put_together`.
 
     Args:
         tenant: tenant of the graph.
@@ -170,7 +170,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
 
 @lru_cache(1 << 12)
 def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
-    """Locate positions of uses: type, ordinal, index of names, shape, slice of numbers, index of texts, each."""
+    """Locate positions of uses. For each: type, ordinal, index of names, shape, slice of numbers, index of texts."""
     (shape,) = shapes
     numbers, texts = map(sum, zip((0, 0), *(_counts(of) for _, _, of in shape.registers), strict=True))
     out = []
@@ -223,7 +223,7 @@ def _shape_registers(
 
 
 def _shape(cell: Cell, numbers: list[int], texts: list[str]) -> Shape:
-    # `type() is`: a bool is an integer to `isinstance`, and this is the inner loop.
+    # `type() is` instead of `isinstance`: a bool is an instance of int, and this is the inner loop.
     kind = type(cell)
     if kind is str:
         texts.append(cell)  # type: ignore[arg-type]
@@ -259,7 +259,7 @@ def _cell(shape: Shape, numbers: Iterator[int], texts: Iterator[str]) -> Any:
 
 
 def digest_of(uses: Mapping[UseKey, Registers], names: Mapping[str, DatasetName]) -> str:
-    """`identity.source_end_digest` of the uses that were consumed."""
+    """Return `identity.source_end_digest` of the consumed uses."""
     ends = []
     for use, registers in uses.items():
         if use.type is RelType.CONSUMED:

@@ -1,6 +1,6 @@
-"""Summary of a segment: properties of its node and of CONSUMED and PRODUCED, IN_RUN, READ and WROTE.
+"""Summary of a segment, derived from its micro-batches: properties of its node and of its relationships.
 
-All of it is derived from the segment's micro-batches.
+The relationships are CONSUMED, PRODUCED, IN_RUN, READ and WROTE.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater_schemas.events import Provenance
 from headwater_schemas.identity import micros
 
 StoredUse: TypeAlias = "tuple[str, str, Mapping[str, Any], Iterable[tuple[str, Any]]]"
-"""CONSUMED or PRODUCED: its type, key of the dataset, properties, and further ones in pairs."""
+"""CONSUMED or PRODUCED: its type, the dataset's key, properties, and further properties as pairs."""
 
 
 class StoredSummary(NamedTuple):
@@ -53,7 +53,7 @@ NOTHING = StoredSummary({}, {}, {})
 """Summary of a segment that isn't stored yet."""
 
 _FAULTS = ("missing", "gaps", "overlaps")
-"""Properties parallel to `broken`: a number for each of its batches."""
+"""Properties parallel to `broken`: one number for each of its batches."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class UsedRanges:
         positions: types of position.
         offsets: lowest and highest offset (half-open) by Kafka partition, in the order in which they are first used.
         marks: marks of paths and partitions.
-        batches: number of micro-batches that used it.
+        batches: number of micro-batches that used the dataset.
         lists: offsets of each micro-batch, by part.
     """
 
@@ -90,7 +90,7 @@ class UsedRanges:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> UsedRanges:
-        """The inverse of `properties`, with the lists that are there."""
+        """Inverse of `properties`, with the loaded lists."""
         pairs = zip(stored.get("from") or (), stored.get("to_exclusive") or (), strict=True)
         return cls(
             set(stored.get("positions") or ()),
@@ -110,10 +110,10 @@ class UsedRanges:
                 self.offsets[partition] = pair if known is None else (min(known[0], pair[0]), max(known[1], pair[1]))
 
     def list_offsets(self, position: Mapping[str, Any], rows: int) -> None:
-        """Add offsets of the micro-batch that was added to the node's lists.
+        """Add the offsets of the micro-batch that was just added to the node's lists.
 
         Args:
-            position: its position in the dataset; empty: it didn't use it.
+            position: position of the micro-batch in the dataset; empty if it didn't use the dataset.
             rows: number of micro-batches in the tail of the node's lists, without this one.
         """
         if not self.offsets:
@@ -157,7 +157,7 @@ class VersionUse:
     first_time: datetime | None = None
 
     def add(self, batch_id: int, time: object) -> None:
-        """Add a micro-batch at or after the last one. Call again for each report with the version."""
+        """Add a micro-batch, in batch order. Call this for each report with the version."""
         if batch_id not in self.batches[-1:]:
             self.batches.append(batch_id)
         if isinstance(time, datetime) and (self.first_time is None or time < self.first_time):
@@ -174,12 +174,12 @@ class Summary:
         began, ended: lowest and highest processing time.
         timed: number of micro-batches with a processing time.
         contested: batch ids with conflicts, once for each conflict.
-        broken: batch ids that don't continue the batch before (`derive.next_properties`), with the number of missing
-            batches, and of partitions with a gap and with an overlap.
-        rewinds: batch ids whose positions go back behind those of the batch before.
-        failed: batch ids with an assertion that failed.
-        reconciled: batch ids that were read from the checkpoint afterwards.
-        late: batch ids with rows that were dropped since they were late for the watermark, and how many.
+        broken: batch ids that don't continue the previous batch (`derive.next_properties`), with the numbers of missing
+            batches, of partitions with a gap, and of partitions with an overlap.
+        rewinds: batch ids whose positions are before those of the previous batch.
+        failed: batch ids with a failed assertion.
+        reconciled: batch ids that were recovered from the checkpoint.
+        late: number of rows dropped because they were late for the watermark, by batch id; only above 0.
         last_passed: highest batch id with assertions that all passed.
         runs: number of micro-batches of each run, by key.
         ranges: ranges by use.
@@ -235,18 +235,18 @@ class Summary:
         )
 
     def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
-        """Add micro-batches by ascending batch id, after all others; returns the last, the next one's neighbour."""
+        """Add micro-batches by ascending batch id, after all others; return the last one as a `Neighbour`."""
         for interval in intervals:
             before = self.add(tenant, interval, before)
         return before
 
     def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
-        """Add a micro-batch that comes after all others; returns it as the neighbour of the next.
+        """Add a micro-batch after all others; return it as a `Neighbour` for the next one.
 
         Args:
             tenant: tenant of the graph.
             interval: the micro-batch.
-            before: micro-batch before, in this segment or an earlier one.
+            before: previous micro-batch, in this segment or an earlier one.
         """
         batch_id = interval.batch_id
         winner = interval.variants[interval.winner]
@@ -279,14 +279,14 @@ class Summary:
         return here
 
     def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
-        """Take the last micro-batches out of the summary, so that they can be added again with others between them.
+        """Remove the last micro-batches from the summary, so that late ones can be added between them.
 
-        Bounds and sets stay: the micro-batches will be added again.
+        Bounds and sets stay, because the micro-batches will be added again.
 
         Args:
-            last: last micro-batches by batch id, all in one block. The lists of this block must be loaded, unless all
-                of the micro-batches are in the tail. The micro-batch before them is in that block, too. Each has one
-                report, without versions and assertions.
+            last: last micro-batches by batch id, all in one block. The previous micro-batch is in this block, too. The
+                lists of the block must be loaded, unless the tail holds all of the micro-batches. Each micro-batch has
+                one report, without versions and assertions.
         """
         first = min(last)
         self.batches -= len(last)
@@ -334,10 +334,10 @@ class Summary:
             self.late[batch_id] = dropped
 
     def join_to(self, before: Neighbour, first: Neighbour) -> bool:
-        """Correct the link of the first micro-batch to the one before; return whether anything changed.
+        """Correct the link of the first micro-batch to the previous one; return True if anything changed.
 
         Args:
-            before: the last micro-batch of the segment before.
+            before: last micro-batch of the previous segment.
             first: first micro-batch of this segment.
         """
         old = self.broken.get(first.batch_id), self.rewinds[:1]
@@ -421,6 +421,6 @@ class Summary:
 def summarize(
     tenant: str, intervals: Mapping[int, IntervalFacts], before: Neighbour | None
 ) -> tuple[Summary, Neighbour | None]:
-    """The summary of micro-batches by ascending batch id, and the last one as the neighbour of the next."""
+    """Return the summary of micro-batches by ascending batch id, and the last one as a `Neighbour`."""
     summary = Summary()
     return summary, summary.add_all(tenant, intervals.values(), before)

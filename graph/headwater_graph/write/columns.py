@@ -1,9 +1,9 @@
-"""Columns of datasets, as schemas and plans name them.
+"""Columns of datasets, from schemas and plans.
 
-A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's register has
-the new stamp, which applies to every column of the schema. Only when a column leaves the schema, its stamp and time are
-copied from the dataset to the column. That holds for reports that come late, too, as jobs on several partitions have
-them: as long as they are no older than the schema's own node, no column is.
+Most reports repeat a dataset's schema unchanged. Then no column is read or written: the dataset's register has the new
+stamp, which applies to every column of the schema. When a column leaves the schema, its stamp and time are copied from
+the dataset to the column. Late reports, as from jobs on several partitions, write no columns either, unless they are
+older than the schema's own node.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headwater_graph.write.transaction import Index, WriteTransaction
 def write_columns(
     tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined], schemas: Mapping[str, Joined]
 ) -> None:
-    """Write the columns of the delta's datasets, given the joined datasets (which are locked) and their schemas."""
+    """Write the columns of the delta's datasets, given the joined datasets, which are locked, and their schemas."""
     index = Index()
     since = _since(delta, schemas)
     rows: list[dict[str, Any]] = []
@@ -68,7 +68,7 @@ def _reports_schema(facts: DatasetFacts) -> bool:
 
 
 def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
-    """Map each dataset with one schema in the delta to the time since when that schema has been stored."""
+    """Map each dataset with one schema in the delta to the stored first observation of that schema."""
     since: dict[str, datetime | None] = {}
     several: set[str] = set()
     for key, schema in delta.schemas.items():
@@ -79,18 +79,18 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Return True if the delta's schemas change no column: its newest schema is stored, and none of them is older.
+    """Return True if the delta's schemas change no column: the newest is the stored one, and none is older.
 
     Args:
         facts: the dataset in the delta.
         joined: joined registers of the dataset.
-        since: when the delta's only schema was first seen, as stored. All of its columns have been seen since then.
+        since: stored first observation of the delta's only schema. All of its columns have been seen since then.
     """
     before = joined.before.get("schema")
     if before is None or before[1] != facts.registers["schema"][1]:
         return False
     current = schema_paths(joined.after)
-    # The register's report is no older than the first report of this schema, and had all of its columns, too.
+    # The register's report isn't older than the first report of this schema, and had all of its columns, too.
     since = since or stamp_time(before[0])
     return all(
         path in current and column.seen.first is not None and column.seen.first >= since

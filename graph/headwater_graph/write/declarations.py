@@ -1,7 +1,7 @@
 """Declaration sets: declarations that hold before and after a transaction, and the resulting changes.
 
-Every writer of a set locks the set first. So its existing declarations, and those that hold, are known for
-the whole transaction.
+Every writer of a set locks the set first. So the set's stored and current declarations don't change during the
+transaction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Changes:
 
     Attributes:
         created: keys of new declarations.
-        begin, end: declarations that hold from now on, and those that no longer do, by key.
+        begin, end: declarations that begin to hold, and declarations that no longer hold, by key.
         sets: properties to be set, by key of the declaration set.
     """
 
@@ -107,7 +107,7 @@ def _is_newer(revision: Revision, stored: Mapping[str, Any]) -> bool:
 
 
 def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes) -> None:
-    """Write new declarations, current ones and their relationships; all named nodes exist and are locked."""
+    """Write new declarations, current ones and their relationships. All nodes that they name exist and are locked."""
     _create(tx, delta, changes.created)
     tx.send_rows(
         "current_declarations",
@@ -131,7 +131,7 @@ def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes
 
 
 def write_consumers(tx: WriteTransaction, delta: GraphDelta, more: Iterable[str]) -> None:
-    """Write the delta's consumers; lock them, and those with the keys `more`."""
+    """Write the delta's consumers; lock them, and the consumers with the keys `more`."""
     rows = {key: dict(consumer.identity) for key, consumer in delta.consumers.items()}
     for key in more:
         rows.setdefault(key, {"key": key})

@@ -1,6 +1,6 @@
-"""Incidents: entries are added to the stored log, the latest REACHED is kept, and the state is derived anew.
+"""Incidents: entries are added to the stored log, the latest REACHED is kept, and the state is derived again.
 
-Every writer of an incident locks its node first, so the log is known for the whole transaction.
+Every writer of an incident locks its node first, so the log doesn't change during the transaction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class IncidentChanges:
 
     Attributes:
         updates: properties to be set, by key of the incident.
-        begin: nodes that an incident concerns from now on, by label: rows of the incident's and the node's keys.
+        begin: nodes that an incident concerns from now on, by label: rows of the incident's key and the node's key.
         end: keys of the nodes that an incident no longer concerns, by key of the incident.
         reached: datasets that an incident reached: rows of both keys and the relationship's properties.
         unreached: keys of the datasets that the latest REACHED no longer names, by key of the incident.
@@ -84,7 +84,7 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
 
 
 def write_incidents(tx: WriteTransaction, changes: IncidentChanges) -> None:
-    """Write the changes. All nodes that an incident concerns from now on or reached are there: the events name them."""
+    """Write the changes. All nodes that an incident concerns or reached exist already: the events name them."""
     tx.send_rows(
         "update_incidents", [{"key": key, "properties": found} for key, found in sorted(changes.updates.items())]
     )

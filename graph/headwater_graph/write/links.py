@@ -57,7 +57,7 @@ _FEEDS = {
 
 
 class LinkRows:
-    """Relationships that were seen: to be created, or their spans widened."""
+    """Rows of observed relationships, to create them or to widen their spans."""
 
     def __init__(self, delta: GraphDelta) -> None:
         self._delta = delta
@@ -71,7 +71,7 @@ class LinkRows:
             more: links of the transaction's runs.
             jobs: jobs of FEEDS among `more`, by key.
         """
-        # For FEEDS with both kinds of evidence the last row wins: it has the whole span.
+        # FEEDS with both kinds of evidence have two rows. The last one wins: it has the whole span.
         spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
         made = self._made(spans, jobs)
         rows = {name: self._rows[name] + made[name] for name in OBSERVED}

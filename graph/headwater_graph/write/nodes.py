@@ -22,7 +22,7 @@ _N = TypeVar("_N", bound=NodeFacts)
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Registers of one node before and after the transaction, and its stored first observation; None: it is new."""
+    """Registers of one node before and after the transaction, and its stored first observation; None for a new node."""
 
     before: Registers
     after: Registers
@@ -35,7 +35,7 @@ class NodeRows:
     Args:
         name: name of the statement that creates them; `update_<name>` changes them.
         nodes: nodes by key.
-        needs_state: whether existing nodes have to be read; else they are only locked.
+        needs_state: whether an existing node has to be read; other nodes are only locked.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class QueryRows:
         self._jobs = [{"start": key, "end": job} for key, query in queries for job in sorted(query.jobs)]
 
     def write(self, tx: WriteTransaction) -> dict[str, Ranges]:
-        """Create or join the queries; return the batch ids that aren't kept one by one, by key of the query."""
+        """Create or join the queries; return their retired batch ids, by key of the query."""
         updates = []
         retired: dict[str, Ranges] = {}
         for found in tx.find_rows("queries", self._rows):
@@ -114,22 +114,22 @@ class QueryRows:
 
 
 def job_rows(delta: GraphDelta) -> NodeRows:
-    """Write jobs. Nodes that are only mentioned are locked, not read: they have no registers here."""
+    """Rows of jobs. Jobs that events only mention have no registers here: they are locked, not read."""
     return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_has_facts)
 
 
 def dataset_rows(delta: GraphDelta) -> NodeRows:
-    """Datasets, without their columns."""
+    """Rows of datasets, without their columns."""
     return NodeRows(Label.DATASET, "datasets", delta.datasets, needs_state=_has_facts)
 
 
 def version_rows(delta: GraphDelta) -> OfDatasetRows:
-    """Write versions of datasets."""
+    """Rows of versions of datasets."""
     return OfDatasetRows(Label.VERSION, "versions", delta.versions)
 
 
 def schema_rows(delta: GraphDelta) -> OfDatasetRows:
-    """Write schemas of datasets."""
+    """Rows of schemas of datasets."""
     return OfDatasetRows(Label.SCHEMA_VERSION, "schema_versions", delta.schemas)
 
 

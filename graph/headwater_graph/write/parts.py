@@ -1,4 +1,4 @@
-"""Writer of the parts of a batch, concurrently, each in its own transaction and session.
+"""Concurrent writer of the parts of a batch, each in its own transaction and session.
 
 Neo4j runs a transaction on one core. Parts that have no job or dataset in common (`fold.disjoint`) hardly wait for each
 other.
@@ -16,10 +16,11 @@ from headwater_graph.write.writer import GraphWriter, PreparedDelta
 
 
 class PartsWriter:
-    """Writer of batches in parts. `apply` is called from one thread at a time.
+    """Writer of batches in parts. Call `apply` from one thread at a time.
 
     Args:
-        writers: at least as many as a batch has parts. Each attempt at a part uses the same writer, with its patience.
+        writers: writers of the parts, at least one for each. Every attempt at a part uses the same writer, and so the
+            same `Patience`.
     """
 
     def __init__(self, writers: Sequence[GraphWriter]) -> None:
@@ -33,17 +34,17 @@ class PartsWriter:
         """Write all parts, committed on return. Applying the parts again changes nothing.
 
         Raises:
-            neo4j.exceptions.Neo4jError, DriverError: as `GraphWriter.apply`, of the first part that raised. Nothing of
-                the failed part was written; other parts may have been.
+            neo4j.exceptions.Neo4jError, DriverError: the first failed part's error, see `GraphWriter.apply`. Nothing of
+                that part was written; other parts may have been written.
         """
         written: list[Future[WriteCounters]] = [Future() for _ in parts]
         pending = list(zip(written, self._writers, parts, strict=False))
         for further in pending[1:]:
-            # A daemon: a call of the driver that never returns can't keep the process from ending.
+            # Daemon thread: a driver call that never returns can't keep the process from ending.
             threading.Thread(target=_write, args=further, name="writer of a part", daemon=True).start()
         _write(*pending[0])
         for part in written:
-            part.exception()  # waits, so that the next attempt doesn't run beside this one
+            part.exception()  # waits, so that the next attempt doesn't run at the same time
         return _sum([part.result() for part in written])
 
 

@@ -1,4 +1,4 @@
-"""Plans, and their edges once: a plan's edges follow from its digest."""
+"""Plans and their edges. A plan's edges follow from its digest, so they are written only once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STATEMENTS = {
 
 
 def plan_rows(delta: GraphDelta) -> list[dict[str, Any]]:
-    """Plans as they are created."""
+    """Rows that create the plans."""
     return [{"key": key, "properties": to_bolt(created(plan))} for key, plan in sorted(delta.plans.items())]
 
 
 def write_plans(tx: WriteTransaction, delta: GraphDelta, rows: list[dict[str, Any]]) -> list[PlanFacts]:
-    """Plans with their job; returns those whose edges are still to be created, for `write_edges`."""
+    """Write plans with their jobs; return the plans whose edges `write_edges` still has to create."""
     known: set[str] = set()
     updates: list[dict[str, Any]] = []
     reworded: list[PlanFacts] = []
@@ -49,7 +49,7 @@ def write_plans(tx: WriteTransaction, delta: GraphDelta, rows: list[dict[str, An
 
 
 def write_edges(tx: WriteTransaction, plans: list[PlanFacts]) -> None:
-    """Edges of plans that had none, once their columns are there."""
+    """Write the edges of plans that had none. The columns must exist."""
     if not plans:
         return
     nodes = {"columns": Index(), "datasets": Index(), "plans": Index()}

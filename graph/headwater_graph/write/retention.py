@@ -1,8 +1,8 @@
-"""Moves micro-batches past retention out of their segments, into summaries or away.
+"""Removal of retired micro-batches from their segments, into summaries or without a summary.
 
-Retention takes effect in dumps and for late reports with its event. Stored micro-batches are moved by this module, some
-segments of one query in a transaction. It can stop at any time, be continued by another call, and run beside the
-consumers.
+In dumps and for late reports, retention takes effect with its event. This module moves the stored micro-batches, some
+segments of one query in a transaction. It can stop at any time and be continued by another call. Consumers may run at
+the same time.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Moved:
 
     Attributes:
         queries: queries with micro-batches that had to be moved.
-        micro_batches: micro-batches that are in summaries now, or gone.
-        summaries_dropped: summaries of days for which nothing is kept.
+        micro_batches: micro-batches that were moved into summaries or deleted.
+        summaries_dropped: deleted summaries, of days for which nothing is kept.
     """
 
     queries: int = 0
@@ -49,7 +49,7 @@ class Moved:
 
 
 def retentions(driver: Driver, database: str | None) -> list[RetentionFacts]:
-    """List the retention rules that are stored, in order of tenant, namespace and job.
+    """List the stored retention rules, in order of tenant, namespace and job.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -60,7 +60,7 @@ def retentions(driver: Driver, database: str | None) -> list[RetentionFacts]:
 
 
 def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int], None]) -> Moved:
-    """Move all micro-batches that aren't kept one by one.
+    """Move all retired micro-batches.
 
     Args:
         driver: driver of the database.
@@ -88,7 +88,7 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
 
 
 def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
-    """Move the micro-batches of some segments of a query, in the caller's transaction.
+    """Move retired micro-batches of some segments of a query, in the caller's transaction.
 
     Returns:
         Number of moved micro-batches (0 if none are left) and of dropped summaries.
@@ -120,7 +120,7 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
         keeping.summarize(writing, old)
         retired: Any = retired_property(ranges_of([*keeping.retired[query], *batches_of(old)]))
         writing.send_rows("update_queries", [{"key": query, "properties": {"_retired": retired}}])
-        # Micro-batches that stay are written as if they were new, and so are joined to their neighbours.
+        # Kept micro-batches are written again as if they were new, which joins them to their neighbours.
         writing.send_rows("delete_segments", [properties["key"] for properties in found])
         write_segments(writing, left)
     _ = writing.summary  # all statements sent have finished

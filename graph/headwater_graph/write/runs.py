@@ -1,15 +1,15 @@
-"""Runs with what leaves them: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE.
+"""Runs with their outgoing relationships: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE.
 
-And the ends of runs that reported none: `open` and `inferred_…`, around the runs that changed. The end of a run depends
-(`derive`) on the other runs of its query, its children and its parent. For each new or changed run only these are
-examined, so that the end of a batch run, or a further micro-batch of a query, costs next to nothing:
+The module also infers the ends of runs without a reported end: `open` and `inferred_…`. The inferred end of a run
+depends (`derive`) on the other runs of its query, its children and its parent. For each new or changed run, only these
+runs are examined, so the end of a batch run, or a further micro-batch of a query, costs almost nothing:
 
 - the run itself, unless it is new and reported its end;
-- if it begins earlier than was known: runs of its query that were last seen since the start before its own;
+- if it begins earlier than stored: runs of its query that were last seen since the previous start of its query;
 - its parent, if the parent has an inferred end or gets one by this run; and then all children of the parent.
 
-Each run is locked before it is read. Runs of one query, and children and their parent, are mostly locked in that order
-already. If two transactions deadlock nevertheless, the database ends one, which is retried.
+Each run is locked before it is read. The order of these locks mostly agrees between transactions. If two transactions
+deadlock nevertheless, the database ends one, which is retried.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class RunRows(IndexedRows):
         super().__init__("jobs", "queries", "datasets", "versions")
 
     def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[UseKey, Registers], stamp: str | None) -> None:
-        """Run to write: its `properties`, its `uses`, and its own `stamp`."""
+        """Add a run with its `properties`, its `uses`, and its own `stamp`."""
         tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
         row: dict[str, Any] = {
             "key": key,
@@ -165,13 +165,13 @@ class _Stored(NamedTuple):
 
     @property
     def because(self) -> Because | None:
-        """Rule by which its end was inferred; None if the end was reported or there is none."""
+        """Rule of the inferred end; None if the run has no end or a reported one."""
         because = self.shown.get("inferred_because")
         return None if because is None else Because(because)
 
     @property
     def own(self) -> RunEnd | None:
-        """Inferred end of the run, if it also ends runs that this one started."""
+        """Inferred end of the run, if this end also ends the runs that it started."""
         if self.because not in _OF_ITSELF:
             return None
         shown = self.shown
@@ -191,7 +191,7 @@ class _Family(NamedTuple):
 
     Attributes:
         own: inferred end of the run.
-        last: time when any run that it started was last seen.
+        last: latest observation of any run that it started.
         children: its children that reported no end.
     """
 
@@ -201,12 +201,12 @@ class _Family(NamedTuple):
 
 
 def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Infer ends again around runs.
+    """Infer the ends of new and changed runs, and of runs that depend on them.
 
     Args:
-        tx: the transaction, in which the runs and their relationships are written.
-        runs: new and changed runs, as they are now.
-        found: existing runs, changed or not, as stored.
+        tx: the transaction, after the runs and their relationships were written.
+        runs: new and changed runs, in their new state.
+        found: existing runs in their earlier stored state, changed or not.
     """
     wanted: set[str] = set()
     parents: set[str] = set()
@@ -231,7 +231,7 @@ def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Ma
 
 
 def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
-    """Spans of a query in which a run now begins, no longer begins, or begins with another parent."""
+    """Time spans of a query in which a run's start was added, moved or removed, or a run has another parent."""
     if before is not None and (before.query, before.first, before.parent) == (now.query, now.first, now.parent):
         return
     if now.query is not None and now.first is not None:
@@ -244,7 +244,7 @@ def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
 
 
 def _families_of(looked: _Looked) -> set[str]:
-    """Runs to examine with all their children, because their end or a child's end may change."""
+    """Keys of runs to examine with all children, because their end or a child's end may change."""
     run, parent = looked.run.seen, looked.parent
     end, out = own_end(run, looked.later), set()
     by_itself = end is None and looked.run.because is Because.CHILDREN_CONTINUED
@@ -279,7 +279,7 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
 
 
 def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
-    """Set the properties that differ. A run that was read alone and in a family has the same children in both."""
+    """Set the properties that differ. A family's state of a run replaces the state that was read without children."""
     everyone = dict(looked)
     own: dict[str, RunEnd | None] = {}
     for family in families:

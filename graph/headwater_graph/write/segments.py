@@ -1,7 +1,7 @@
 """Writes micro-batches into the segments of their query.
 
-Nearly every micro-batch follows on all others of its query, and is appended. A late or repeated micro-batch is joined
-with the stored facts, and changes a segment only if it adds anything new. The query is locked, so a segment doesn't
+Nearly every micro-batch comes after all others of its query, and is appended. A late or repeated micro-batch is joined
+with the stored facts, and changes a segment only if it adds something new. The query is locked, so a segment doesn't
 change after it was read.
 """
 
@@ -30,7 +30,7 @@ from headwater_graph.write.transaction import IndexedRows, WriteTransaction
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """Micro-batches of one segment in a delta, by ascending batch id; `slots` are those that would be appended."""
+    """Micro-batches of one segment in a delta, by ascending batch id, with their slots in case of an append."""
 
     place: Place
     intervals: Mapping[int, IntervalFacts]
@@ -43,14 +43,14 @@ class SegmentRows:
 
     Attributes:
         segments: segments by key.
-        names: names of the datasets that micro-batches used, by key.
+        names: names of the datasets that the micro-batches used, by key.
     """
 
     segments: dict[str, Incoming] = field(default_factory=dict)
     names: dict[str, DatasetName] = field(default_factory=dict)
 
     def add(self, place: Place, intervals: Mapping[int, IntervalFacts]) -> None:
-        """Add micro-batches of one segment, by ascending batch id. `names` has the names of their datasets already."""
+        """Add micro-batches of one segment, by ascending batch id. `names` must already name their datasets."""
         slots = {
             batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
             for batch_id, interval in intervals.items()
@@ -84,11 +84,11 @@ class _Segment:
 
     Attributes:
         place: address of the segment.
-        before: summary in the graph; `NOTHING`: the segment isn't stored yet.
-        after: its summary after the write.
-        properties: blocks to set, with None for blocks to remove; None: nothing is written.
-        first, last: the first and the last of its micro-batches, if they are known.
-        whole: whether `after` covers all of its micro-batches, so that its versions are complete.
+        before: stored summary; `NOTHING` if the segment isn't stored yet.
+        after: summary after the write.
+        properties: blocks to set, with None for blocks to remove; None if nothing is written.
+        first, last: its first and last micro-batch, if known.
+        whole: whether `after` covers all micro-batches of the segment, so that its versions are complete.
     """
 
     place: Place
@@ -156,7 +156,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
 
 
 def _after(place: Place) -> dict[str, Any]:
-    """Rows that read a segment whose last micro-batch changes, and the one after it."""
+    """Row that reads a segment whose last micro-batch changes, and the segment after it."""
     return {"query": place.query, "start": place.start, "sides": ["after", "self"]}
 
 
@@ -191,11 +191,10 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
 def put_in(
     incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, DatasetName]
 ) -> _Segment | None:
-    """Return the segment with micro-batches that came a little late; None if it has to be rebuilt completely.
+    """Return the segment after adding slightly late micro-batches; None if it has to be rebuilt completely.
 
-    Only the last few micro-batches are removed and added again, beginning with the one before the first late one. They
-        are in the
-    open block and have the same layout (`_layout`). Later micro-batches are appended.
+    Only the last few stored micro-batches are removed and added again, from the first late one on. They are in the open
+    block and have the same layout (`_layout`). Later micro-batches are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:
@@ -240,9 +239,9 @@ def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> Inter
 
 
 def _layout(interval: IntervalFacts) -> Mapping[UseKey, Any] | None:
-    """Layout of a micro-batch, which its neighbours have to share: its uses, and the partitions of each.
+    """Layout of a micro-batch: its uses, and the partitions of each.
 
-    None if it has conflicts, assertions or positions that aren't Kafka offsets.
+    None for a micro-batch with conflicts, assertions or positions other than Kafka offsets.
     """
     if len(interval.variants) != 1:
         return None
@@ -273,7 +272,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
 def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
-    """Stored segments next to others."""
+    """Read the stored segments next to the written ones."""
     out: dict[str, _Segment] = {}
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
@@ -288,7 +287,7 @@ def _read_neighbours(
 
 
 def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segment]) -> list[tuple[str, str]]:
-    """Correct the links between segments, and return the keys between which NEXT is new."""
+    """Correct the links between segments, and return the pairs of keys with a new NEXT."""
     links: list[tuple[str, str]] = []
     written = set(segments)
     chains: dict[str, list[_Segment]] = defaultdict(list)
@@ -296,8 +295,8 @@ def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segmen
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # The neighbours of created and joined segments were read, and the successors of extended ones: these are
-        # neighbours here, too. Between other segments there may be some that weren't read.
+        # Read were the neighbours of created and joined segments, and the successors of extended ones. These pairs are
+        # consecutive here. Between other pairs, stored segments may be missing.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))
@@ -359,7 +358,7 @@ def _use(use: UseKey, before: Mapping[str, Any] | None, after: UsedRanges) -> di
     properties = after.properties()
     if before is None:
         return properties | ({"ordinal": use.ordinal} if use.ordinal else {})
-    # A use that no longer has offsets loses its lists, too.
+    # A use that no longer has offsets also loses its lists.
     gone = {name: None for name in before if name.startswith(OFFSETS) and name not in properties}
     return gone | _changed(before, properties)
 

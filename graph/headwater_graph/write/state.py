@@ -1,4 +1,4 @@
-"""Stored nodes and relationships read back as facts, and properties to set to change them."""
+"""Conversion of stored nodes and relationships to facts, and of changed facts to properties to set."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headwater_graph.write.bolt import from_bolt
 
 
 def created(node: NodeFacts) -> Props:
-    """All properties of a node that wasn't there."""
+    """Return all properties of a new node."""
     return {**node.identity, **flatten(node.registers), **stamped(node.registers), **_span(node.seen)}
 
 
 def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
-    """The facts of a stored node, without identity."""
+    """Return the facts of a stored node, without its identity."""
     seen = TimeSpan(stored.get("first_seen"), stored.get("last_seen"))
     return NodeFacts({}, parse(stored, REGISTERS.get(label, {})), seen)
 
@@ -53,7 +53,7 @@ def _span(seen: TimeSpan) -> Props:
 
 
 def read_uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]], owner_stamp: str | None) -> dict[UseKey, Registers]:
-    """Stored CONSUMED and PRODUCED of one owner: rows of type, dataset key and properties."""
+    """Read the CONSUMED and PRODUCED of one owner from rows of type, dataset key and properties."""
     out: dict[UseKey, Registers] = {}
     for type_, dataset, properties in rows:
         use = UseKey(RelType(type_), dataset, properties.get("ordinal", 0))

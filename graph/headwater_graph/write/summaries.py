@@ -1,4 +1,4 @@
-"""Summaries of micro-batches that aren't kept one by one, joined with the stored ones in one transaction."""
+"""Summaries of retired micro-batches, joined with the stored summaries in one transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater_graph.write.transaction import WriteTransaction
 
 
 def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFacts]) -> None:
-    """Store retention rules. Micro-batches in segments are moved by `retention`, later."""
+    """Store retention rules. `write.retention` later moves the micro-batches in segments."""
     tx.send_rows(
         "retentions",
         [
@@ -32,11 +32,11 @@ def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFac
 
 
 def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[SegmentRows, list[IntervalFacts]]:
-    """Split micro-batches of segments into kept ones, and ones that are no longer kept one by one.
+    """Split micro-batches of segments into kept and retired ones.
 
     Args:
         rows: rows of a delta.
-        retired: batch ids by key of the query, for queries that have any.
+        retired: retired batch ids by key of the query; queries without any are absent.
     """
     if not retired:
         return rows, []
@@ -109,6 +109,6 @@ def _row(tenant: str, query_id: str, of: SummaryId, facts: SummaryFacts) -> dict
 
 
 def write_late(tx: WriteTransaction, late: Sequence[IntervalFacts]) -> None:
-    """Join reports of micro-batches that aren't kept one by one any more with the summaries of their days."""
+    """Join late reports of retired micro-batches with the summaries of their days."""
     if late:
         Keeping(tx, {interval.query for interval in late}).summarize(tx, late)

@@ -11,9 +11,9 @@ from headwater_graph.statements import statement
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
-# Neo4j plans a statement again whenever its counts have moved enough, which in a graph that grows takes a third of the
-# processor time of small batches, and seconds at a time. Each of these statements has one good plan, independent of the
-# counts: a test checks that it is the plan made on an empty graph. A server that is restarted plans again.
+# Neo4j plans a statement again whenever the graph's counts have changed enough. In a growing graph this takes seconds
+# at a time, and a third of the processor time of small batches. Each of these statements has one good plan, independent
+# of the counts; a test checks that an empty graph gets this plan. A restarted server plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning
 _KEEP_PLAN = "CYPHER replan=skip\n"
 
@@ -25,7 +25,7 @@ class WriteCounters:
     Attributes:
         nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
         statements: number of statements sent.
-        duplicates, stale: events of the delta that added nothing new to its other events (`GraphDelta`).
+        duplicates, stale: numbers of repeated and superseded events in the delta (`GraphDelta`).
     """
 
     nodes_created: int = 0
@@ -41,8 +41,8 @@ class WriteCounters:
 class WriteTransaction:
     """The statements of `cypher/write`, in one managed transaction.
 
-    Statements without a result are sent without waiting: while the database runs one, the next is built and sent. An
-    error may be raised by a later call, or by `summary`.
+    Statements without a result are sent without waiting: while the database runs one, the next is built and sent. So a
+    later call, or `summary`, may raise a statement's error.
     """
 
     def __init__(self, tx: ManagedTransaction) -> None:
@@ -53,8 +53,8 @@ class WriteTransaction:
     def find(self, name: str, **parameters: Any) -> list[Any]:
         """Run a statement and read the list that it returns as its only row.
 
-        A single row, because the driver takes 50 µs for each row; times as microseconds, because it takes over 100 µs
-        for each time.
+        The statement returns a single row, because the driver takes 50 µs for each row, and times as microseconds,
+        because the driver takes over 100 µs for each time.
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -73,11 +73,11 @@ class WriteTransaction:
         self._sent.append(self._run(name, parameters))
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
-        # The driver's result keeps its parameters, and is in a reference cycle: the rows of a batch would stay in
-        # memory until the next garbage collection. They have been sent when `run` returns, so it gets its own lists,
-        # which are emptied then.
+        # The driver's result keeps its parameters and is in a reference cycle, so the rows of a batch would stay in
+        # memory until the next garbage collection. So the driver gets copies of the lists. They have been sent when
+        # `run` returns, and are emptied then.
         lent = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
-        # All in one map, so that Neo4j caches one plan for all sizes of lists (decisions: one-parameter).
+        # One map of all parameters, so that Neo4j caches one plan for all sizes of lists (decisions: one-parameter).
         result = self._tx.run(_KEEP_PLAN + statement("write", name), {"batch": lent})
         for value in lent.values():
             if isinstance(value, list):
@@ -114,7 +114,7 @@ class WriteTransaction:
 
 
 class Index:
-    """Keys of hot nodes in a list, sent once; rows refer to them by index, so each is looked up once per statement."""
+    """List of the keys of hot nodes. Rows refer to keys by index, so a statement looks each node up only once."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -125,7 +125,7 @@ class Index:
 
     @property
     def keys(self) -> list[str]:
-        """The keys by place."""
+        """Keys in order of their index."""
         return list(self._places)
 
 
@@ -149,5 +149,5 @@ class IndexedRows:
         return tx.find_rows(name, self.rows, **{name: index.keys for name, index in self.indexes.items()})
 
     def send(self, tx: WriteTransaction, name: str) -> None:
-        """Send the statement, as `WriteTransaction.send_rows`."""
+        """Send the statement; see `WriteTransaction.send_rows`."""
         tx.send_rows(name, self.rows, **{name: index.keys for name, index in self.indexes.items()})

@@ -5,8 +5,8 @@ state, joins it with the delta and writes the changes. Every other node belongs 
 a Column to its Dataset …). So transactions with a common anchor run one after the other, and reads after the locks see
 the latest state.
 
-`prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So while one
-batch is written, the rows of the next are ready.
+`prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So the rows
+of the next batch are ready while a batch is written.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 8.0
-"""Largest multiple of the configured limit: a suspended consumer holds its locks for that long."""
+"""Largest multiple of the configured limit. A suspended consumer holds its locks for up to this time."""
 
 
 class Patience:
-    """The time limit of the next transaction; each timeout doubles it.
+    """Time limit of the next transaction; each timeout doubles the limit.
 
-    A database that has just started plans every statement first. If the limit ends a transaction during that, the next
-    attempt begins from the start. On a busy machine, with a fixed limit, none would ever be committed.
+    A database that has just started plans every statement first. If the limit ends a transaction during planning, the
+    next attempt begins from the start. With a fixed limit, a busy machine might never commit a transaction.
 
     Args:
-        seconds: the configured limit; None: the transaction has no limit.
+        seconds: the configured limit; None: no limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -62,15 +62,15 @@ class Patience:
 
     @property
     def seconds(self) -> float | None:
-        """The limit of the next transaction."""
+        """Limit of the next transaction; None: no limit."""
         return None if self._seconds is None else self._seconds * self._times
 
     def committed(self) -> None:
-        """A transaction was committed in time: back to the configured limit."""
+        """Record a commit: reset to the configured limit."""
         self._times = 1.0
 
     def ran_out(self) -> None:
-        """A transaction timed out: double the limit, up to eight times the configured one."""
+        """Record a timeout: double the limit, up to eight times the configured one."""
         self._times = min(_LONGEST, 2 * self._times)
 
 
@@ -112,9 +112,9 @@ class GraphWriter:
     Args:
         driver: the Neo4j driver.
         database: name of the database; None: the user's home database.
-        timeout_seconds: time limit after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit,
-            a process that is suspended within a transaction would keep its locks and block every other writer forever.
-            After a timeout the next transaction gets a longer limit (`Patience`).
+        timeout_seconds: time limit after which Neo4j ends a transaction; None: Neo4j's configured limit. Without any
+            limit, a process suspended within a transaction would keep its locks and block every other writer. After a
+            timeout the next transaction gets a longer limit (`Patience`).
     """
 
     def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
@@ -139,8 +139,8 @@ class GraphWriter:
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, after its own retries of transient
-                errors (a deadlock, a leader switch). Nothing was written; if the connection broke during the commit,
-                all of it may have been.
+                errors (a deadlock, a leader switch). Nothing was written, unless the connection broke during the
+                commit: then the whole delta may have been written.
         """
         within = unit_of_work(timeout=self._patience.seconds)(write)
         try:
@@ -156,7 +156,7 @@ class GraphWriter:
 
 
 def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCounters:
-    """Run the statements of one transaction. Their order, by label and then by key, avoids deadlocks of two writers."""
+    """Run the statements of one transaction, ordered by label and then by key to avoid deadlocks between writers."""
     run = WriteTransaction(tx)
     rows = what if isinstance(what, PreparedDelta) else prepare_delta(what)
     delta = rows.delta

@@ -1,8 +1,8 @@
-"""Intake: OpenLineage documents from outside, as Headwater's events on their way to the events topic.
+"""Intake: conversion of received OpenLineage documents to events for the events topic.
 
-splitting    the documents of an array or of JSON Lines, one at a time, as slices of the bytes
-receiving    one document's bytes → its events, or the reason of its refusal
-sink         where events go, and how the outcome of each is reported
-request      the documents of one request, until each is settled
-bridge       a Kafka topic of OpenLineage documents → the events topic
+splitting    split of an array or of JSON Lines into documents, one at a time, as slices of the bytes
+receiving    conversion of one document's bytes to events, or to the reason of its refusal
+sink         destination of events, and report of their outcomes
+request      documents of one request, until each is settled
+settings     settings of incoming documents
 """

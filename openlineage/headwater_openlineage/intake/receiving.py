@@ -1,4 +1,4 @@
-"""One document's bytes → its events."""
+"""Conversion of one document's bytes to events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RefusalReason(StrEnum):
     """The bytes aren't JSON, or JSON that is refused: nested too deep, duplicate keys, NaN, lone surrogates."""
 
     NOT_AN_EVENT = "not_an_event"
-    """JSON, but no OpenLineage event: a field is missing or wrong."""
+    """The bytes are JSON, but not an OpenLineage event: a field is missing or wrong."""
 
     BREAKS_CONTRACT = "breaks_contract"
     """Headwater's events can't represent the document."""
@@ -69,8 +69,8 @@ def receive(
         data: the document.
         tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
-        strict: whether to refuse documents that otherwise are repaired, with notes.
-        redacting: text that looks like a credential is removed, and noted.
+        strict: whether to refuse documents that would otherwise be repaired, with notes.
+        redacting: whether to remove text that looks like a credential, with a note.
     """
     try:
         document, redacted = _decoded(data, max_bytes, redacting=redacting)
@@ -81,7 +81,7 @@ def receive(
     except Refused:
         pass
     try:
-        # Shared parts may have pointers into other documents.
+        # Read again without shared parts, which may have pointers into other documents.
         document, redacted = _decoded(data, max_bytes, redacting=redacting, shared=False)
         if strict:
             return Received(events_of(document, tenant=tenant), redacted)
@@ -99,7 +99,7 @@ def _decoded(
 
 
 def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """Redact a refused document; unchanged if it has no credentials. It need not be JSON."""
+    """Redact a refused document; unchanged if it has no credentials. The document needn't be JSON."""
     try:
         document = decode(data, max_bytes=max_bytes, shared=False)
     except Refused:

@@ -23,7 +23,7 @@ class RequestOutcome:
         events: number of events sent for the documents.
         refused: refusals by the document's index.
         notes: values that were filled in or not read, by the index of the accepted document.
-        unavailable: reason why some valid documents could not be delivered; None if all were.
+        unavailable: reason why some valid documents could not be delivered; None if all were delivered.
     """
 
     documents: int = 0
@@ -42,10 +42,10 @@ class IntakeRequest:
     """Sends documents, and calls back when all of their events are settled.
 
     Args:
-        sink: takes the events.
+        sink: destination of the events.
         tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
-        strict: whether to refuse documents that otherwise are repaired, with notes.
+        strict: whether to refuse documents that would otherwise be repaired, with notes.
         redacting: whether to remove likely credentials, with a note.
         done: called once, from any thread, after `send` and when the last event is settled.
     """
@@ -71,7 +71,7 @@ class IntakeRequest:
         self._left = 1  # `send` itself
 
     def send(self, documents: Iterable[bytes]) -> None:
-        """Send documents, as far as the sink takes their events; never waits for Kafka."""
+        """Send documents until the sink accepts no more events; never waits for Kafka."""
         outcome = self.outcome
         for index, document in enumerate(documents):
             outcome.documents += 1
@@ -92,7 +92,7 @@ class IntakeRequest:
         self._settle()
 
     def send_events(self, events: Sequence[LineageEvent]) -> None:
-        """Send the events of one document, one by one, as far as the sink takes them; never waits for Kafka.
+        """Send the events of one document, one by one, until the sink accepts no more; never waits for Kafka.
 
         A document may have more events than the sink accepts at once.
         """
@@ -103,7 +103,7 @@ class IntakeRequest:
         self._settle()
 
     def _sent(self, index: int, events: Sequence[LineageEvent]) -> bool:
-        """Send a document's events; return whether the sink accepts more."""
+        """Send a document's events; return True if the sink accepts more."""
         outcome = self.outcome
         with self._lock:
             self._left += 1

@@ -1,4 +1,4 @@
-"""Destination of events. `headwater` passes in the publisher; this package relies only on this protocol."""
+"""Protocol of the destination of events. `headwater` passes in the publisher."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Undeliverable:
 
 
 Settled = Callable[[Sequence[Undeliverable]], None]
-"""Called once for a document's events when the outcome of each is known, with those that aren't on the topic. The
-others are on all of its in-sync replicas."""
+"""Callback for a document's events, called once when the outcomes of all are known, with the events that aren't on the
+topic. All other events are on all in-sync replicas."""
 
 
 class SinkFullError(LineageError):
@@ -37,7 +37,7 @@ class SinkFullError(LineageError):
 
 
 class IntakeSink(Protocol):
-    """Takes events for the events topic."""
+    """Destination of events for the events topic."""
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
         """Accept the events of one document, all or none. Never waits for Kafka.
@@ -47,8 +47,8 @@ class IntakeSink(Protocol):
             settled: called from any thread, or within this call; it must neither wait nor send.
 
         Raises:
-            EncodeError: one of them breaks the contract; `settled` isn't called.
-            SinkFullError: too many events wait already; `settled` isn't called.
+            EncodeError: an event breaks the contract; `settled` isn't called.
+            SinkFullError: too many events are waiting; `settled` isn't called.
         """
 
     def problem(self) -> str | None:

@@ -1,6 +1,6 @@
-"""The documents of a JSON array or of JSON Lines, one at a time, without parsing them.
+"""Split of a JSON array or of JSON Lines into documents, one at a time, without parsing them.
 
-It only reads brackets, commas and strings, without recursion, so that deep documents and many small ones take no more
+The split only reads brackets, commas and strings, without recursion, so deep documents and many small ones take no more
 memory than their bytes. Documents are checked when they are decoded. A malformed document doesn't affect others, as
 long as its brackets and quotes match.
 """
@@ -18,7 +18,7 @@ import msgspec
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
 _LINE = re.compile(rb"[^\n]+")
-# Minimum average number of bytes between two commas. Documents of OpenLineage have twice as many.
+# Minimum average number of bytes between two commas. OpenLineage's documents have twice this number.
 _FEWEST_BYTES = 16
 _BOM = b"\xef\xbb\xbf"
 
@@ -97,8 +97,8 @@ def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
 def elements(data: bytes) -> list[bytes] | None:
     """Split an array of well-formed JSON into its elements, twenty times as fast as `documents`.
 
-    None if something isn't well-formed (`documents` then finds the fault), or if there are so many small elements that
-    their objects would take several times the memory of the bytes.
+    None if the bytes aren't well-formed (`documents` then finds the fault), or if many small elements as objects would
+    take several times the memory of the bytes.
     """
     if data.count(b",") > len(data) // _FEWEST_BYTES:
         return None

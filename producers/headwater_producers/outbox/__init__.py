@@ -5,8 +5,8 @@
         outbox.await_durable(5)             on disk, synced: survives the process
         outbox.await_relayed(15)            acknowledged by Kafka, and gone from the disk
 
-Each outbox writes one file of its own in the folder, which it holds locked while it lives. The next outbox relays the
-events of dead ones.
+Each outbox writes its own file in the folder, and keeps the file locked while the process lives. The next outbox relays
+the events of dead outboxes.
 """
 
 from headwater_producers.outbox.backlog import OutboxLimits, WhenFull

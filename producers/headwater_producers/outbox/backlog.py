@@ -18,7 +18,7 @@ DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
 # Events that wait for the disk are in memory: this bounds them while the disk hangs.
 _MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
-# After a crash before their deletion they are sent once more.
+# Maximum number of sent events that aren't deleted yet: after a crash they are sent once more.
 _MAX_OWED: Final = 100
 
 
@@ -77,7 +77,7 @@ class Backlog:
         """Put an event into memory.
 
         Raises:
-            OutboxFullError, OutboxClosedError: it wasn't taken.
+            OutboxFullError, OutboxClosedError: the event wasn't accepted.
         """
         size = size_of(record)
         with self.lock:
@@ -153,7 +153,7 @@ class Backlog:
             Number of events held.
 
         Raises:
-            OutboxUnusableError: nothing has changed.
+            OutboxUnusableError: the new file can't be written; nothing has changed.
         """
         after = moved = 0
         while held := self.store.read(after, max_events=_MOVED_AT_ONCE, max_bytes=_MAX_UNWRITTEN_BYTES):
@@ -205,7 +205,7 @@ class Backlog:
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.settled.notify_all()
-        # A query's events come and go one by one: a deletion can share the next event's transaction and sync.
+        # A query's events come and go individually: a deletion can share the next event's transaction and sync.
         if store is not self.store or store.owed >= _MAX_OWED:
             store.purge()
 

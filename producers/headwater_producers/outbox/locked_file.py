@@ -103,8 +103,8 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
     """Remove a file while it is still locked, so that a process which is just creating it notices."""
-    # SQLite leaves the log of a file that is gone. Without its log the file is valid but older: its additional events
-    # were delivered already.
+    # SQLite doesn't delete the log of a removed file, so the log is removed first. A file without its log is valid but
+    # older: its additional events were delivered already.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()

@@ -54,14 +54,14 @@ class Outbox:
     """Outbox of events on local disk until Kafka has them. Safe to use from many threads; not across a fork.
 
     Args:
-        folder: created if missing, with access only for its owner. All events in it go to this publisher's topic, so
-            each Kafka cluster and topic has its own folder.
+        folder: folder of the files; created if missing, with access only for its owner. All events in it go to this
+            publisher's topic, so each Kafka cluster and topic has its own folder.
         publisher: publisher for this outbox only, which also closes it.
         limits: bounds of the outbox.
-        metrics: default: the process's metrics.
+        metrics: metrics to update; None: the process's metrics.
 
     Raises:
-        OutboxUnusableError: there can't be an outbox.
+        OutboxUnusableError: the outbox can't be created in the folder.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class OutboxSink:
         """Accept an event; waits neither for the disk nor for Kafka.
 
         Raises:
-            OutboxError, ContractError: it wasn't taken.
+            OutboxError, ContractError: the event wasn't accepted.
         """
         self._outbox.put(record_of(event))
 

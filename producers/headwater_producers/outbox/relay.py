@@ -6,7 +6,7 @@ Its loop goes through the files, those of dead outboxes first, a batch at a time
     2. give them to the publisher
     3. wait until each is acknowledged or has failed
     4. forget acknowledged events, and events that are too large for Kafka; any other failure is tried again later
-    5. with nothing more to relay, delete the forgotten events, unless a later event's transaction already has
+    5. with nothing more to relay, delete the forgotten events that no later event's transaction has deleted
 
 An event is deleted only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
 event id is the same fact.
@@ -71,7 +71,7 @@ class Relay:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; events not acknowledged by now stay in the outbox."""
+        """End the thread; unacknowledged events stay in the outbox."""
         self._stopping.set()
         with self._backlog.to_relay:
             self._backlog.to_relay.notify_all()

@@ -46,7 +46,7 @@ class Store:
         self._counting = threading.Lock()  # guards sizes and bytes: taken inside the other, and held briefly
         # Forgotten, but not deleted yet.
         self._owed: set[int] = set()
-        # Reason why a part of it can't be read.
+        # Reason why a part of the file can't be read.
         self.damage: str | None = None
         # In the order of writing.
         self._sizes: dict[int, int] = {}
@@ -213,7 +213,7 @@ class Store:
         The next `append` deletes them, or `purge`, or `close`.
 
         Returns:
-            Number of the deleted events.
+            Number of the forgotten events.
         """
         with self._counting:
             found = [number for number in dict.fromkeys(numbers) if number in self._sizes]
@@ -235,7 +235,7 @@ class Store:
         return self.forget(numbers)
 
     def purge(self) -> None:
-        """Delete the forgotten events. Those that can't be deleted now are deleted with the next write."""
+        """Delete the forgotten events; if that fails, the next write deletes them."""
         with self._lock:
             self._delete_owed()
 

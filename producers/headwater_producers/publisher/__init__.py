@@ -1,11 +1,12 @@
-"""Publisher: events to Kafka, each one's delivery confirmed or its failure reported.
+"""Publisher of events to Kafka: each event's delivery is confirmed, or its failure is reported.
 
     with Publisher(PublisherSettings(bootstrap_servers="broker:9092")) as publisher:
         publisher.publish(event)
         report = publisher.flush(timeout_seconds=30)
 
 `publish` never waits for the broker. `flush` reports what was acknowledged, what failed and why, and what is still
-outstanding. An unreachable broker is waited for; nothing is given up unless the settings set a delivery timeout.
+outstanding. The publisher waits for an unreachable broker; no event is given up unless the settings have a delivery
+timeout.
 """
 
 from headwater_producers.publisher.errors import BufferFullError, DeliveryError, PublisherClosedError, PublisherError

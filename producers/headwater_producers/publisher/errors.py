@@ -6,8 +6,9 @@
         ├── PublisherClosedError     the event wasn't accepted: `close` was called
         └── DeliveryError            raised only by `FlushReport.require_delivered`
 
-An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
-`SettingsRefusedError`. `publish` never raises a failure of an event that it has accepted: the report of `flush` has it.
+An event that breaks the contract is refused with `EncodeError`. Settings that librdkafka doesn't accept are refused
+with `SettingsRefusedError`. `publish` never raises the failure of an event that it has accepted: the report of `flush`
+has it.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ MAX_LISTED_FAILURES = 10_000
 
 
 Settled = Callable[[FailedEvent | None], None]
-"""Callback of an event's publisher: with None once the event is acknowledged, or with its failure. It is called for
-each event of a group."""
+"""Callback for an event's outcome: called with None once the event is acknowledged, or with its failure. In a group it
+is called for each event."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Ledger:
 
     Args:
         max_events: bound of the outstanding events.
-        max_bytes: bound of their values' total size.
+        max_bytes: bound of the total size of the outstanding events' values.
         clock: monotonic seconds.
     """
 
@@ -137,7 +137,7 @@ class Ledger:
         return True
 
     def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Record the reason why nothing is delivered, until something is.
+        """Record the reason why nothing is delivered; it holds until an event is delivered.
 
         A refusal ends waiting; delivery is still retried.
         """

@@ -3,7 +3,7 @@
 1. The topics are there.
 2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
    fingerprint finds it there.
-3. Where there is a schema registry: it has the schema too, and its id is known.
+3. If there is a schema registry: it has the schema too, and the schema's id there is known.
 
 Each step is tried until it succeeds: an event written without them could not be read.
 """
@@ -115,7 +115,7 @@ class PublisherPreparation:
         except CredentialsRefusedError:
             raise
         except FatalError as error:
-            # Perhaps only creating topics isn't allowed, and somebody else creates them. If not, delivery fails with
+            # Perhaps only creating topics isn't allowed, and another user creates them. Otherwise delivery fails with
             # the reason.
             if str(error) != self._logged_error:
                 self._logged_error = str(error)

@@ -31,7 +31,7 @@ class Publisher:
     Args:
         settings: destination and delivery.
         topics: the topics' names.
-        metrics: default: the process's metrics.
+        metrics: metrics to update; None: the process's metrics.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 

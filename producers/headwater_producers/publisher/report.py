@@ -14,8 +14,8 @@ class FailedEvent:
 
     Attributes:
         event_id: id of the event.
-        reason: for people: librdkafka's name of the error, and nothing of the event's content.
-        kind: coarsely.
+        reason: text for people: librdkafka's name of the error, and nothing of the event's content.
+        kind: coarse class of the failure.
     """
 
     event_id: str

@@ -1,7 +1,7 @@
 """Sender: the producer and the thread that serves it.
 
-Events go to librdkafka straight from the caller's thread while the gate is open. It is closed until the preparation is
-done, and while the thread handles a problem; events accepted meanwhile wait in the backlog.
+Events go to librdkafka straight from the caller's thread while the gate is open. The gate is closed until the
+preparation is done, and while the thread handles a problem; events accepted meanwhile wait in the backlog.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Sender:
         self._thread = threading.Thread(target=self._run, name="headwater-publisher", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def send(self, events: Iterable[Outgoing]) -> None:
@@ -102,7 +102,7 @@ class Sender:
                     self._backlog.append(outgoing)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the maximum size of an event on the topic, as far as known by then."""
+        """Return the maximum size of an event on the topic, if known in time, else the settings' limit."""
         self._preparation.has_asked.wait(timeout_seconds)
         return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
 
@@ -225,7 +225,7 @@ class Sender:
         self._ledger.fail(outgoing, reason, _KINDS.get(error.code(), FailureKind.OTHER))
 
     def _send_alone(self) -> None:
-        """Send the events of too large batches one by one, so that only the large ones fail."""
+        """Send the events of too large batches individually, so that only the large ones fail."""
         self._drain()
         while self._too_large and not self._broken and not self._stopping.is_set():
             with self._lock:

@@ -34,7 +34,7 @@ class PublisherSettings(KafkaSettings):
         max_buffered_events: number of events in flight at which `publish` refuses more.
         max_buffered_bytes: size of the events in flight at which `publish` refuses more.
         delivery_timeout_seconds: time after which an event is given up as failed; None: never.
-        registry: a schema registry to register the schema with; events are then written in Confluent's format.
+        registry: schema registry that gets the schema; events are then written in Confluent's format.
         create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
         topic_partitions: partitions of the events topic, if it has to be created.
         topic_replication_factor: replication factor of all topics when they are created; -1: the broker's default.

@@ -11,7 +11,7 @@ From then on every batch write is a run and every micro-batch of a streaming que
 from __future__ import annotations
 
 from headwater_producers.spark import quality
-from headwater_producers.spark.common.errors import CaptureError, CaptureSettingsError
+from headwater_producers.spark.common.errors import CaptureError, CaptureSettingsError, TaintedInputError
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.driver.attach import attach
@@ -27,6 +27,7 @@ __all__ = [
     "CaptureStatus",
     "EventSink",
     "LineageExplanation",
+    "TaintedInputError",
     "attach",
     "explain_lineage",
     "quality",

@@ -36,16 +36,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSource:
-    """Input field that an output comes from or is influenced by.
+    """Source of an output: an input field that gives its value, or influences it.
 
     Attributes:
         namespace, name: dataset of the field; None if there is none (a constant) or it isn't known.
         path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
-        subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
+        subtype: OpenLineage's subtype: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL; None if OpenLineage has no subtype.
-        kind: finer: COPY, RENAME, CAST, …
-        masking: the field's value can't be read back.
+        kind: kind of transformation, finer than the subtype: COPY, RENAME, CAST, …
+        masking: True if the field's value can't be read back.
         expression: computation or condition; None for a plain copy.
     """
 
@@ -85,7 +85,7 @@ class LineageExplanation:
     Attributes:
         outputs: output fields in the DataFrame's column order; two may share a name.
         influences: INDIRECT sources that hold for every output: filters, join and group keys, orders.
-        complete: False where something in the plan wasn't understood, so that a missing source proves nothing.
+        complete: False if some part of the plan wasn't understood, so that a missing source proves nothing.
         incomplete_reason: the parts that weren't understood.
     """
 
@@ -111,9 +111,9 @@ def explain_lineage(
     that aren't understood make the explanation incomplete, with a reason.
 
     Args:
-        df: a DataFrame of a classic session (Spark Connect has no plan to look at).
+        df: DataFrame of a classic session (Spark Connect has no plan to read).
         settings: see `PlanSettings`.
-        encoded: True to output members of encoded values, such as JSON, as well, and members of a map by their key.
+        encoded: True to output also the members of encoded values, such as JSON, and the members of a map by key.
 
     Raises:
         TypeError: `df` is of a Spark Connect session, or no DataFrame.
@@ -150,10 +150,10 @@ class _Transposed:
     """Frame before its `transpose()`.
 
     Spark computes a transposed frame during analysis and keeps only its rows. The logical plan of `transpose()` still
-    has the frame before; plans of later operations start from the rows.
+    has the original frame; plans of later operations start from the rows.
 
     Attributes:
-        plan: analyzed plan, in the JVM, of the frame before.
+        plan: analyzed plan, in the JVM, of the original frame.
         index: the column whose values name the new columns; empty if it isn't known.
     """
 
@@ -162,15 +162,15 @@ class _Transposed:
 
 
 def _before_transposing(asked: Any) -> _Transposed | None:
-    """Return the plan and index column that a transposed frame was made from; None if the plan is no transpose."""
+    """Return the plan and index column of the frame before its transpose; None if the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
-    # Without an index column it is the first column.
+    # Without an index column, Spark takes the first column.
     index = asked.child().output().head() if asked.indices().isEmpty() else asked.indices().head()
     try:
         return _Transposed(asked.child(), str(index.name()))
     except Exception:
-        # Not a column but an expression without a name.
+        # The index is an expression without a name, not a column.
         logger.debug("lineage capture: a transpose's index has no name", exc_info=True)
         return _Transposed(asked.child(), "")
 
@@ -267,7 +267,7 @@ def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
 
 HEAD: Final = ("output", "input", "field", "type", "kind", "expression")
 MAX_HTML_ROWS: Final = 500
-"""Largest number of rows in HTML: a notebook stores its output, and a browser lays all of it out; text has all rows."""
+"""Maximum number of rows in HTML: a notebook stores them, and a browser lays them all out. Text has all rows."""
 
 # The page's own colours, for light and dark themes; a notebook would align text to the right.
 _TABLE: Final = "color:inherit;font-size:inherit"

@@ -5,7 +5,7 @@
     capture = attach(spark, job_name="orders")
     capture.report_quality(quality.soda(scan.get_scan_results()), dataset="/data/orders", suite="orders")
 
-Each function takes the tool's own result, as objects or as JSON, and doesn't need the tool. A check that wasn't made
+Each function takes the tool's own result, as objects or as JSON, and doesn't need the tool. A check that didn't run
 (skipped by dbt, not evaluated by Soda) is no result.
 """
 
@@ -95,7 +95,7 @@ def dbt(
 ) -> list[QualityResult]:
     """Convert results of dbt's tests: `target/run_results.json`, with `target/manifest.json`.
 
-    The manifest has their columns, rules and severities.
+    The manifest has the tests' columns, rules and severities.
 
     Args:
         run_results: the parsed file.
@@ -103,7 +103,7 @@ def dbt(
         model: model, source or snapshot whose tests are read, by the manifest; None: all.
 
     Raises:
-        CaptureError: tests weren't run, but only compiled: `dbt docs generate` writes that file, too.
+        CaptureError: tests were only compiled, not run: `dbt docs generate` writes that file, too.
     """
     if model is not None and manifest is None:
         raise CaptureError("quality.dbt needs the manifest to tell which tests are of a model")
@@ -173,7 +173,7 @@ def _constraint(row: Mapping[str, Any]) -> QualityResult:
 def _deequ_column(kind: str, matched: re.Match[str] | None, text: str) -> str:
     if matched is None or kind in _NO_COLUMN:
         return ""
-    # A condition has its own name first, and its columns last.
+    # A Compliance constraint has its name first, and its columns last.
     columns = _DEEQU_COLUMNS.findall(text)
     if kind == "Compliance":
         return str(columns[-1]) if columns else ""

@@ -31,7 +31,7 @@ class ComparedOutput:
     Attributes:
         kind: `path`, `table`, `topic` …
         name: name in the script.
-        old, new: its schemas; None if the version doesn't write it.
+        old, new: schema of the output in each version; None if the version doesn't write it.
         differences: differences of schema, rows and values.
     """
 
@@ -54,7 +54,7 @@ def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]
 
 
 def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
-    """Merge the differences of the runs without rows with further ones of the runs with rows."""
+    """Merge the differences of the runs without rows with further differences of the runs with rows."""
     old, new = known.old or more.old, known.new or more.new
     without, with_ = _written_by_one(known), _written_by_one(more)
     if (without is None) == (with_ is None):
@@ -71,13 +71,13 @@ def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
 
 
 def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
-    """OUTPUT_REMOVED or OUTPUT_ADDED, if only one version writes the output."""
+    """OUTPUT_REMOVED or OUTPUT_ADDED if only one version writes the output; else None."""
     kinds = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.OUTPUT_ADDED)
     return next((each.kind for each in output.differences if each.kind in kinds), None)
 
 
 def _what(each: SchemaDifference) -> tuple[object, ...]:
-    # The write mode names no made-up values.
+    # The write mode doesn't contain made-up values.
     how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
     return each.kind, each.column, each.now, each.retyping, each.exposed, how
 
@@ -122,7 +122,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     same_rows = old.rows == new.rows
     before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
     if known and not same_rows:
-        # Other rows change every column's signature.
+        # Other rows change the signature of every column.
         before, after = values_by_column(old), values_by_column(new)
     renames = _renames(before, after)
     yield from compare(old.schema, new.schema, renames)
@@ -200,6 +200,6 @@ def _mode(output: JobOutput) -> str:
 
 
 def _overwritten(mode: str) -> int:
-    """Extent of the rows that a mode overwrites: 0 none, 1 some, 2 all."""
+    """Amount of rows that a mode overwrites: 0 none, 1 some, 2 all."""
     word = mode.lower()
     return 2 if word in _ALL_ROWS else 1 if word.startswith(_SOME_ROWS) else 0

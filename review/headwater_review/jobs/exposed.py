@@ -17,8 +17,8 @@ _Field = tuple[str, str, str]
 def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     """PRIVACY differences: a field in a value of the new version is easier to read than before.
 
-    A field that is new in a value is compared with its most readable form anywhere in the old output. A field that the
-    old output didn't have isn't compared: it had no protection.
+    A field that is new in a value is compared with its most readable form anywhere in the old output. If the old output
+    didn't have the field, it isn't compared: it had no protection.
     """
     before, after = _exposures(old), _exposures(new)
     anywhere: dict[_Field, Exposure] = {}
@@ -59,7 +59,7 @@ def fields_unread(
 
 
 def _exposures(output: JobOutput) -> dict[tuple[str, _Field], Exposure]:
-    """Exposure of each field, the most readable one, by path of the value. For a value with members, theirs alone."""
+    """Most readable exposure of each field, by path of the value. A value with members counts only by its members."""
     found: dict[tuple[str, _Field], Exposure] = {}
     whole = {path[:end] for path in output.read for end, character in enumerate(path) if character == "."}
     for path, fields in output.read.items():

@@ -28,7 +28,7 @@ from headwater_review.stored import stored_schema
 
 
 class JobVerdict(StrEnum):
-    """Worst severity of the differences; UNKNOWN if not all are known."""
+    """Worst severity of the differences; UNKNOWN if some differences may be unknown."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -43,9 +43,9 @@ class JobReview:
 
     Attributes:
         old, new: scripts of the versions.
-        verdict: worst severity of all differences; UNKNOWN if a version isn't completely known.
+        verdict: worst severity of all differences; UNKNOWN if a version is only partly known.
         severity: the worst of the known differences.
-        outputs: each dataset that either version writes, with all its differences.
+        outputs: each dataset that a version writes, with all its differences.
         problems: reasons why the review is incomplete.
         notes: sentences on the basis of the verdict.
     """
@@ -99,7 +99,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
 
 
 def _writing(version: JobVersion) -> JobVersion:
-    """Add the problem that a version writes nothing, if it does."""
+    """Add a problem if a version writes nothing."""
     given = version.with_rows
     if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
         return version
@@ -112,7 +112,7 @@ def _writing(version: JobVersion) -> JobVersion:
 
 
 def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
-    """Problems for statements that change tables or files and that only one version has."""
+    """Problems for statements that change tables or files, if only one version has them."""
     before, after = _statements(old), _statements(new)
     for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
         for text in counts:
@@ -124,7 +124,7 @@ def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
 
 
 def _statements(version: JobVersion) -> Counter[str]:
-    """Count of each such statement, in the run without rows and the run with rows, and of calls into the JVM.
+    """Count of each such statement, in the run without rows and in the run with rows, and count of calls into the JVM.
 
     A script can remove files by Hadoop's classes, which a dry run doesn't observe.
     """
@@ -191,7 +191,7 @@ def _declared(tx: Transaction, difference: SchemaDifference) -> SchemaDifference
 
 
 def _resolved(tx: Transaction, kind: str, name: str) -> FoundNode | None:
-    """Dataset that a script names; by the last part of its path if the graph has it at another location."""
+    """Dataset that a script names; found by the last part of its path if the graph has it at another location."""
     for text in _spellings(kind, name):
         try:
             return resolve_dataset(tx, text)

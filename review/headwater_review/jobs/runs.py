@@ -1,7 +1,7 @@
-"""Coverage of the dry runs, for the answer: requests for rows, which a dry run hasn't, and code that didn't run.
+"""Coverage of the dry runs, for the answer: requests for rows, which a dry run lacks, and code that didn't run.
 
-A script that asks for rows runs once without any and once with a made-up row. Code that ran neither time is identical
-in both versions, or the verdict is UNKNOWN.
+A script that asks for rows runs once without rows and once with a made-up row. Code that ran in neither run must be
+identical in both versions, or the verdict is UNKNOWN.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 def judged_with_rows(old: JobVersion, new: JobVersion) -> tuple[JobVersion, JobVersion]:
     """Drop problems of the run without rows that both versions share and that don't occur with a row.
 
-    `df.agg(max("id")).first()[0] + 1` fails on an empty table in either version: that is no change.
+    `df.agg(max("id")).first()[0] + 1` fails on an empty table in both versions: this isn't a difference.
     """
     both = [version.with_rows for version in (old, new)]
     if old.problems and new.problems and all(each is not None and each.complete and not each.stopped for each in both):
@@ -31,7 +31,7 @@ def judged_with_rows(old: JobVersion, new: JobVersion) -> tuple[JobVersion, JobV
 
 
 def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iterator[JobProblem]:
-    """Reasons why the parts that ran aren't all that there is to compare.
+    """Reasons why comparing the parts that ran isn't enough.
 
     Args:
         old: current version.
@@ -51,7 +51,7 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
             "The script ends itself before its last line where it gets a made-up row, and the other version doesn't.",
             "Review by hand what it does where there are rows.",
         )
-    # Code behind a failure didn't run either.
+    # Code after a failure didn't run, either.
     if failed or not (old.looks or new.looks):
         return
     differing = list(_differing(old, new))
@@ -93,9 +93,9 @@ def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
 
 
 def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
-    """Notes for a reader on the parts that ran."""
+    """Notes on the parts that ran, for the reader."""
     runs = [each for version in (old, new) for each in (version, version.with_rows) if each is not None]
-    # Code behind a failure didn't run either.
+    # Code after a failure didn't run, either.
     through = not any(each.problems for each in runs)
     if through:
         for version, lines in _differing(old, new, handlers=True):
@@ -121,7 +121,7 @@ def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
 
 
 def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> Iterator[tuple[JobVersion, list[Unrun]]]:
-    """Unrun lines that only one version has: in exception handlers, or all others."""
+    """Unrun lines that only one version has: lines in exception handlers, or all other lines."""
     for version, other in ((old, new), (new, old)):
         alone = Counter(each.text for each in version.unrun) - Counter(each.text for each in other.unrun)
         found = [each for each in version.unrun if alone[each.text] and each.handler is handlers]

@@ -14,18 +14,18 @@ _BEFORE_DIFFERENCE = 60
 
 
 def values_by_column(output: JobOutput) -> dict[str, str]:
-    """Digest of the computation of each column's value and members, independent of the set of rows."""
+    """Digest of the computation of each column's value and members; it doesn't depend on the rows."""
     found = _digests(output)
     return {name: repr([*found.get(step(name), {}).items()]) for name in output.together}
 
 
 def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[SchemaDifference]:
-    """Differences within columns that are known to differ: members by name, else the column.
+    """Differences within columns that are known to differ: members by name, else the whole column.
 
     Args:
         old: current output.
-        new: the output to be.
-        names: names of the columns, which both versions have.
+        new: output to be.
+        names: names of the columns; both versions have them.
     """
     before, after = _digests(old), _digests(new)
     for column in map(step, names):
@@ -58,7 +58,7 @@ def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
 def _members(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[SchemaDifference]:
-    """Removed, added and renamed members, except members of structs, which the schema has."""
+    """Removed, added and renamed members; without members of structs, which the schema has."""
     gone = _topmost(path for path in before if path not in after)
     come = _topmost(path for path in after if path not in before)
     # If only one version builds the value from members, the other version's members are unknown.
@@ -77,7 +77,7 @@ def _members(
 
 
 def _renamed(gone: list[str], come: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Removed and added members of a value with the same value."""
+    """Map removed members to added members with the same value."""
     groups: dict[object, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for which, (paths, digests) in enumerate(((gone, before), (come, after))):
         for path in paths:
@@ -115,7 +115,7 @@ def _meaning(old: JobOutput, new: JobOutput, path: str) -> SchemaDifference:
 
 
 def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Differing branches of a column; both whole texts if no branch differs."""
+    """Differing branches of a column; both whole texts if all branches are equal."""
     old, new = (before or "").split("\n"), (after or "").split("\n")
     if before == after or len(old) == len(new) == 1:
         return before and before.replace("\n", "; "), after and after.replace("\n", "; ")

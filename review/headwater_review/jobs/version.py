@@ -36,7 +36,7 @@ class FieldRead:
     Attributes:
         kind, name: dataset of the field; see `JobOutput`.
         field: path of the field in that dataset.
-        effects: effects of the operations on it, in turn.
+        effects: effects of the operations on the field, in order.
     """
 
     kind: str
@@ -65,14 +65,15 @@ class JobOutput:
         rows: signature of the plan that selects the rows; None: unknown.
         columns: signature by column; empty if there are too many columns.
         together: signature by column, which may also differ because another column differs.
-        values: digest of each value's computation, whichever rows there are, by path: of a column, and of each member
-            of a struct, array, map or JSON that the column is built from.
-        read: fields that each value is computed from, by path.
+        values: digest of each value's computation, independent of the rows, by path: of a column, and of each member of
+            a struct, array, map or JSON from which the column is built.
+        read: fields from which each value is computed, by path.
         unread: reason why `read` may be incomplete; None if it is complete.
-        expressions: expression of each value, by path; a line for each branch of a MERGE that computes it otherwise.
+        expressions: expression of each value, by path; if branches of a MERGE compute it differently, a line for each
+            branch.
         influences: filters, joins and other operations that decide the rows, for people.
         settings: settings of the session that affect the meaning of expressions.
-        reason: reason why the plan isn't completely known; None if it is.
+        reason: reason why the plan is only partly known; None if it is completely known.
     """
 
     kind: str
@@ -118,7 +119,7 @@ class Statement:
 
     Attributes:
         text: normalized text.
-        sets: names that it assigns, or whose value it decides.
+        sets: names that the statement assigns, or whose value it decides.
         uses: names on which this value depends.
     """
 
@@ -136,14 +137,14 @@ class JobVersion:
         outputs: outputs in the order of the script.
         inputs: kind and name of each input.
         ddl: statements that change tables.
-        problems: reasons why this version isn't known in full.
-        looks: places where the script asks for rows, which a dry run hasn't.
+        problems: reasons why this version is only partly known.
+        looks: places where the script asks for rows, which a dry run lacks.
         unrun: lines that ran neither without rows nor with a made-up row.
         statements: all statements of the script.
         with_rows: the same version in a run with a made-up row wherever the script asks for rows; None if it never
-            asks, or without such a run.
-        fails: errors in the run without rows that the other version has, too.
-        stopped: whether the script ends itself early, because of a made-up row.
+            asks, or if there was no such run.
+        fails: errors in the run without rows that both versions have.
+        stopped: whether the script ends itself early because of a made-up row.
     """
 
     script: str
@@ -173,10 +174,10 @@ def _field_read(report: Mapping[str, Any]) -> FieldRead:
 
 
 def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
-    """An output as a dry run reports it.
+    """Build an output from the report of a dry run.
 
     Raises:
-        DeclarationError: its schema has a column twice.
+        DeclarationError: the output's schema has a column twice.
     """
     partitioning = tuple(report["partitioned_by"])
     fields = report["schema"]["fields"]

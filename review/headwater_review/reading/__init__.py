@@ -1,7 +1,7 @@
 """Reading of schema files.
 
-files        the format of a file, and its reading
-document     JSON and YAML with the line of each value, and mistakes in it
+files        format of a file, and its reader
+document     JSON and YAML with the line of each value, and with mistakes
 spark        Spark's StructType as JSON
 avro         `.avsc`
 json_schema  JSON Schema

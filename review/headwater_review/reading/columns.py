@@ -1,7 +1,8 @@
 """List of columns: `{"fields": [{"name": "id", "type": "bigint", "fields": […]}]}`, as in OpenLineage's schema facet.
 
-The list may also be the whole document, or be called `columns`. Besides OpenLineage's `name`, `type`, `description` and
-`fields`, a column may have `nullable`, `default`, `enum`, `unit` and `meaning`, and the document `partitioned_by`.
+The list may also be the whole document, or have the key `columns`. Besides OpenLineage's `name`, `type`, `description`
+and `fields`, a column may have `nullable`, `default`, `enum`, `unit` and `meaning`; the document may have
+`partitioned_by`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _field(document: JsonDocument, value: Any, path: Path) -> TypedField:
 
 
 def _with_fields(type_: DataType, inner: tuple[TypedField, ...]) -> DataType:
-    """Type with the fields that are listed below it; an array's element or a map's value is listed as a field."""
+    """Type with the fields listed below it; the element of an array or the value of a map is listed as a field."""
     if not inner:
         return type_
     word = type_.name if isinstance(type_, Atom) else ""

@@ -1,7 +1,7 @@
 """Table of an ODCS data contract, 3.0 or 3.1, in YAML or JSON.
 
-A property's `physicalType` is its type, or else its `logicalType`. `required` and `primaryKey` mean that it is never
-null; `partitioned` and `partitionKeyPosition` have the partitioning. `customProperties` may have `unit`, `meaning` and
+A property's type is its `physicalType`, else its `logicalType`. A property with `required` or `primaryKey` is never
+null. `partitioned` and `partitionKeyPosition` give the partitioning. `customProperties` may have `unit`, `meaning` and
 `enum`, for which the standard has no field.
 
 https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
@@ -28,7 +28,8 @@ def read_contract_table(
         table: `name` or `physicalName` of the table; None: the only table.
 
     Raises:
-        DeclarationError: the contract lacks that table, has several tables, or the table is malformed.
+        DeclarationError: the contract lacks this table, has several tables without a chosen one, or the table is
+            malformed.
     """
     contract = document.object(document.value, ())
     tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CREATE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(CREATE|REPLACE)\b", re.IGNORECASE | re.DOTALL)
 _BEFORE, _AFTER = "CREATE TABLE t (", "\n)"
 _MOST_CHARACTERS = 262_144
-"""Maximum length of DDL: sqlglot takes some hundred times the memory of the text."""
+"""Maximum length of DDL: sqlglot needs some hundred times the memory of the text."""
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 
@@ -91,7 +91,7 @@ def _columns_and_partitions(
     parts: list[str] = []
     for each in () if by is None else by.this.expressions:
         if isinstance(each, exp.ColumnDef):
-            # A column that is only declared here, as in Hive.
+            # A partition column that is declared only here, as in Hive.
             fields.append(_field(file, each, lines))
             parts.append(each.name)
         else:
@@ -168,7 +168,7 @@ def _type(file: str, type_: exp.DataType, line: int, lines: _Lines) -> DataType:
 
 @cache
 def _word(type_: exp.DType) -> str:
-    """A type without parameters as Spark writes it. Cached: thousands of columns have few different types."""
+    """Return a type without parameters as Spark writes it. Cached: thousands of columns have few different types."""
     from sqlglot import exp
 
     return exp.DataType(this=type_).sql("spark").lower()

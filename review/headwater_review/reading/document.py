@@ -37,7 +37,7 @@ class JsonDocument:
         except RecursionError as error:
             raise DeclarationError([FileProblem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
         except ValueError as error:
-            # An integer with thousands of digits.
+            # The text may have an integer with thousands of digits.
             raise DeclarationError([FileProblem(file, 1, (), f"not JSON: {error}")]) from error
         self._locate(text)
 
@@ -48,11 +48,11 @@ class JsonDocument:
         return self._lines.get(path, 1)
 
     def wrong(self, path: Path, message: str) -> DeclarationError:
-        """Error to raise for a wrong value, with file, line and field."""
+        """Build the error for a wrong value, with file, line and field."""
         return DeclarationError([FileProblem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
-        """Return the value as an object. Fails after too many, so that endless references end."""
+        """Return the value as an object. Fails after too many calls, so that endless references end."""
         self._objects += 1
         if self._objects > _MOST_OBJECTS:
             raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
@@ -61,13 +61,13 @@ class JsonDocument:
         return value
 
     def items(self, value: Any, path: Path) -> Iterator[tuple[Any, Path]]:
-        """Items of the value, a list, each with its path."""
+        """Items of a list, each with its path."""
         if not isinstance(value, list):
             raise self.wrong(path, "must be a list")
         return ((item, (*path, index)) for index, item in enumerate(value))
 
     def name(self, of: Mapping[str, Any], path: Path) -> str:
-        """The `name` of a column."""
+        """Name of a column, from its `name`."""
         name = of.get("name")
         if not isinstance(name, str) or not name:
             raise self.wrong((*path, "name"), "must be the column's name, a text" if "name" in of else "is missing")
@@ -97,7 +97,7 @@ class JsonDocument:
         raise DeclarationError([FileProblem(self.file, 1, (), f"not JSON: {name} is no value of it")])
 
     def _locate(self, text: str) -> None:
-        """Note the line of every value. The text is known to be valid JSON, so scanning tokens suffices."""
+        """Record the line of every value. The text is known to be valid JSON, so scanning its tokens suffices."""
         line, at = 1, 0
         path: list[str | int] = []
         kinds: list[str] = []
@@ -143,10 +143,10 @@ class YamlDocument(JsonDocument):
         self.value = self._located.value
 
     def line(self, path: Path) -> int:
-        """Line that a value begins in."""
+        """Line where a value begins."""
         return self._located.line(path)
 
 
 def shown(value: Any) -> str:
-    """A value of an enum as text: a text unchanged, any other as JSON."""
+    """Text of an enum's value: a text unchanged, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -26,10 +26,10 @@ from headwater_review.schema import (
 )
 
 MOST_COLUMNS = 20_000
-"""Maximum number of columns, nested ones included. More are a mistake, or references that multiply."""
+"""Maximum number of columns, nested ones included. A file with more has a mistake, or references that multiply."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
-# A key at the top of a document, whether it is YAML or JSON.
+# A key at the top of a document, in YAML or JSON.
 _CONTRACT = re.compile(
     r"""^["']?kind["']?\s*:\s*["']?DataContract\b|^\s*\{[^{}\[\]]*"kind"\s*:\s*"DataContract\"""", re.MULTILINE
 )
@@ -44,13 +44,13 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
         table: table of a data contract; None: the only table.
 
     Raises:
-        DeclarationError: the format is unknown, or the file has mistakes: with line and field.
+        DeclarationError: the format is unknown, or the file has mistakes; the error has their lines and fields.
     """
     try:
         fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
         if not fields:
             raise DeclarationError([FileProblem(file, 1, (), "has no columns")])
-        # Checked before types are rendered as texts, each of which repeats the types of all its fields.
+        # Checked before types are rendered as texts: each text repeats the types of all its fields.
         if next(islice(within(fields), MOST_COLUMNS, None), None) is not None:
             raise DeclarationError([FileProblem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
         schema = schema_of(file, fields, states, partitioning)

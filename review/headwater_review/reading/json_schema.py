@@ -1,8 +1,7 @@
-"""JSON Schema of an object. Its properties are columns; a property that isn't required may be missing, so null.
+"""JSON Schema of an object. Its properties are columns; a property that isn't required may be missing, and so null.
 
-`unit`, `x-unit`, `meaning` and `x-meaning` are read in addition to the keywords of JSON Schema. References go within
-the file.
-A property that may be of several types has all of them as its type, in order of name.
+`unit`, `x-unit`, `meaning` and `x-meaning` are read in addition to the keywords of JSON Schema. References must be
+within the file. A property that may have several types has all of them as its type, in order of name.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ from headwater_schemas.events.incident import (
     IncidentScope,
     IncidentSeverity,
     IncidentType,
+    NotificationChange,
+    NotifiedRecipient,
     ReachedDataset,
     ReachedPart,
 )
@@ -123,6 +125,8 @@ __all__ = [
     "LifecycleChange",
     "LineageEvent",
     "MarkSpread",
+    "NotificationChange",
+    "NotifiedRecipient",
     "OffsetRange",
     "OpaqueRange",
     "Owner",

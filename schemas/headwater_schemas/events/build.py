@@ -5,9 +5,9 @@
         job=JobRef("flights", "daily_report"), run=RunRef(str(uuid4())), producer=URI, event_time=now,
     )
 
-`event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. A RUN,
-DATASET, JOB or INCIDENT event's id depends on it; that of an INTERVAL, PLAN, RETENTION, DECLARATION or DECLARATION_SET
-does not.
+`event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. The id
+of a RUN, DATASET, JOB or INCIDENT event depends on it; the id of an INTERVAL, PLAN, RETENTION, DECLARATION or
+DECLARATION_SET event doesn't.
 """
 
 from __future__ import annotations
@@ -65,18 +65,17 @@ def lineage_event(
     document: str | None = None,
     redacting: bool = True,
 ) -> LineageEvent:
-    """Make the event of a body, with its id and without credentials.
+    """Build the event of a body, with its id and without credentials.
 
     Args:
-        body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
-            job; how long micro-batches are kept; a declaration, or a revision of a declaration set; an action on an
-            incident. A `ColumnLineage` becomes the body of a PLAN event (`plan_event`), whose digest runs and intervals
-            then carry.
+        body: a run's change of state; micro-batches of a streaming query; facts of a dataset or a job; a rule of
+            retention; a declaration, or a revision of a declaration set; an action on an incident. A `ColumnLineage`
+            becomes the body of a PLAN event (`plan_event`); runs and intervals cite its digest.
         producer: URI of the code that emits it.
         event_time: time at which the fact was observed.
         job: the event's job; None for a dataset without a known job, for retention, declarations and incidents.
-        run: needed by a run's event. For an interval the start of the query, None if a reconciliation found it; for a
-            plan and a dataset the run that they were observed in, if there was one.
+        run: required for a run's event. For an interval the start of the query, None if the interval was reconciled;
+            for a plan or dataset the run in which it was observed, if any.
         tenant: tenant of the graph.
         document: the OpenLineage document that it came from (`LineageEvent.document`).
         redacting: False if everything comes from a document whose reader has already decided on redaction.
@@ -102,6 +101,6 @@ def lineage_event(
 
 
 def plan_event(lineage: ColumnLineage) -> PlanEvent:
-    """Make the PlanEvent of a column lineage, in canonical order, so that equal lineages give equal bodies."""
+    """Build the PlanEvent of a column lineage, in canonical order, so that equal lineages give equal bodies."""
     lineage = identity.canonical_lineage(lineage)
     return PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage)

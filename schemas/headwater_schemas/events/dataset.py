@@ -1,4 +1,4 @@
-"""DatasetEvent: facts of one dataset itself. Each field is a register of its own; None leaves it unchanged."""
+"""DatasetEvent: facts of one dataset itself. Each field is a separate register; None leaves it unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """DeclarationEvent and DeclarationSetEvent: declarations in reviewed files, as sets that are revised as a whole.
 
 A set is named by its id. A DeclarationEvent has one declared asset of a set: a dataset with its columns, a job or a
-consumer. It is known by the digest of its content (`identity.declaration_digest`) and never changes. A
+consumer. It is identified by the digest of its content (`identity.declaration_digest`) and never changes. A
 DeclarationSetEvent lists the digests of one revision of the set. A declaration holds while the latest revision of its
 set lists it. If a revision no longer lists it, it is withdrawn; if a later one lists it, it holds again.
 """
@@ -53,9 +53,9 @@ class DatasetMark(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Mark of a dataset, or of one of its versions.
 
     Attributes:
-        mark: `critical`, `legal-hold`, `test`, or a word of the organisation's own.
+        mark: `critical`, `legal-hold`, `test`, or the organisation's own word.
         version: marked version, as a run reports it; None: the whole dataset.
-        spread: direction in which it also holds for other datasets; None: it doesn't spread.
+        spread: direction in which the mark also holds for other datasets; None: it doesn't spread.
         reason: text for people.
     """
 
@@ -72,7 +72,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, order=True):
         covers: greatest reviewed sensitivity of sources; a more sensitive source isn't approved.
         sensitivity: sensitivity of the column by the review.
         by: name of the approver.
-        reason: why.
+        reason: reason of the approval.
         until: last day of the approval, e.g. `2027-06-30`; None: no end.
     """
 
@@ -124,7 +124,7 @@ class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
         input: a dataset that the job reads.
         output: a dataset that the job writes.
         input_field, output_field: their partition columns.
-        transform: rule that makes the second of the first, e.g. `month`, `region of`.
+        transform: rule from the input's value to the output's, e.g. `month`, `region of`.
     """
 
     input: DatasetRef
@@ -147,7 +147,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         classification: a word of the organisation's own.
         sensitivity: value of the closed list.
         criticality: importance for its readers, e.g. `tier-1`.
-        certified: others may rely on it.
+        certified: True if others may rely on it.
         freshness_seconds: maximum age of its data.
         deadline: time by which its data has to be there, e.g. `06:00 Europe/Berlin`.
         notice_days: minimum number of days between notice and change.
@@ -155,7 +155,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         contact: person or channel for messages.
         url: page for people.
         keep_days: for a dataset: number of days for which its data is kept.
-        reference: for a dataset: whether it is reference data, which outputs use but aren't derived from.
+        reference: for a dataset: True if it is reference data: outputs use it, but aren't derived from it.
         columns: for a dataset: its columns.
         marks: for a dataset: marks of it and of its versions.
         inputs, outputs: for a job: its datasets.
@@ -196,7 +196,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A revision of a declaration set. The highest revision holds; of several with the same number, the latest event's.
+    """A revision of a declaration set. The highest revision holds; among equal numbers the latest event's.
 
     Attributes:
         set: id of the set.

@@ -30,7 +30,7 @@ Body = (
 
 
 class EventKind(StrEnum):
-    """The kinds this version knows. On the wire `kind` is a string, so that an unknown newer kind is recognised."""
+    """Kinds that this version knows. On the wire `kind` is a string, so that an unknown newer kind is recognised."""
 
     RUN = "RUN"
     INTERVAL = "INTERVAL"
@@ -52,12 +52,12 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         tenant: tenant of the graph.
         producer: URI of the code that made the event, as in OpenLineage.
         kind: value of `EventKind`, or a newer kind.
-        job: the job it is about; None in a DatasetEvent of which no job is known, and in the bodies that aren't
-            a job's: of retention, declarations and incidents.
-        run: the run it is about, where there is one.
+        job: the event's job; None in a DatasetEvent without a known job, and in events of retention, declarations and
+            incidents.
+        run: the event's run, if there is one.
         run_event … incident_event: the body.
-        document: the OpenLineage document that the event came from, as JSON text with null for each facet that the
-            event holds word for word; empty: another event of the same document has it; None: it came from none.
+        document: the OpenLineage document of the event, as JSON text, with null for each facet that the event holds
+            verbatim; empty: another event of the same document has it; None: the event came from no document.
     """
 
     event_id: Text

@@ -29,6 +29,7 @@ class IncidentAction(StrEnum):
     REOPENED = "REOPENED"
     NOTED = "NOTED"
     REACHED = "REACHED"
+    NOTIFIED = "NOTIFIED"
 
 
 class IncidentSeverity(StrEnum):
@@ -68,6 +69,17 @@ class IncidentResolution(StrEnum):
     OUT_OF_BOUNDS = "OUT_OF_BOUNDS"
     REPAIRED = "REPAIRED"
     OTHER = "OTHER"
+
+
+class NotificationChange(StrEnum):
+    """Reason for a notification, from the view of its recipient."""
+
+    UNKNOWN = "UNKNOWN"
+    OPENED = "OPENED"
+    REACHED = "REACHED"
+    CHANGED = "CHANGED"
+    CLEARED = "CLEARED"
+    RESOLVED = "RESOLVED"
 
 
 class IncidentClock(StrEnum):
@@ -175,6 +187,22 @@ class ReachedDataset(msgspec.Struct, frozen=True, kw_only=True):
     digest: Text
 
 
+class NotifiedRecipient(msgspec.Struct, frozen=True, kw_only=True):
+    """An owner or consumer who got a message about an incident.
+
+    Attributes:
+        recipient: name of the owner or consumer, at most 200 characters.
+        channel: name of the channel, never its address, at most 200 characters.
+        digest: SHA-256, in hex, of what the message was about, so that it isn't sent twice.
+        change: reason for the message.
+    """
+
+    recipient: Text
+    channel: Text
+    digest: Text
+    change: NotificationChange
+
+
 class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One action on an incident.
 
@@ -196,6 +224,7 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
         reached: of REACHED: datasets that the bad records reached, ascending by namespace and name, each once.
         as_of: of REACHED: when the graph was asked.
         complete: of REACHED: false: a limit was reached, or something can't be known.
+        notified: of NOTIFIED: recipients who got a message, ascending, each once, at most 1,000.
     """
 
     incident: Text
@@ -215,3 +244,4 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
     reached: tuple[ReachedDataset, ...] | None = None
     as_of: Time | None = None
     complete: bool | None = None
+    notified: tuple[NotifiedRecipient, ...] | None = None

@@ -32,16 +32,16 @@ class Provenance(StrEnum):
 
 
 class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one data-quality assertion of a micro-batch or run.
+    """Result of one data-quality assertion of a micro-batch or run.
 
     Attributes:
-        assertion: name, unique within the interval; in a run, for the dataset, the column and the suite.
-        passed: the assertion held.
+        assertion: name, unique within the interval; in a run, unique for the dataset, the column and the suite.
+        passed: True if the assertion held.
         column: field path, None for the whole dataset.
         value: measured value.
         dataset: dataset that was checked; None: the output of the interval or run.
         rule: kind of assertion: COMPLETENESS, UNIQUENESS, VALIDITY, RANGE, REFERENTIAL, FRESHNESS, VOLUME, SCHEMA,
-            PRIVACY, or a word of one's own.
+            PRIVACY, or another word.
         severity: severity of a failure, as its tool names it: `error`, `warn`.
         suite: suite or check of the tool.
         suite_version: version of the suite.
@@ -71,7 +71,7 @@ class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
         rows_dropped_late: rows behind the watermark.
         state_rows, state_bytes: totals of all stateful operators after the batch.
         quality: results of data-quality assertions.
-        plan_digest: the PlanEvent with this batch's column lineage.
+        plan_digest: digest of the PlanEvent with this batch's column lineage.
     """
 
     batch_id: Natural
@@ -99,7 +99,7 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
         query_name: name that the job gave it.
         checkpoint_location: checkpoint of the query, a URI.
         versions: code, configuration and engine of the batches.
-        reason: why it was emitted now.
+        reason: reason for emitting the event now.
         provenance: origin of the report.
     """
 

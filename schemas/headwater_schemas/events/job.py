@@ -1,4 +1,4 @@
-"""JobEvent: declared facts of one job, whether it has run or not. Each field is a register of its own."""
+"""JobEvent: declared facts of one job, which may never have run. Each field is a separate register."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class SourceLocation(msgspec.Struct, frozen=True, kw_only=True):
-    """OpenLineage's source code location: where a job's code is kept."""
+    """OpenLineage's source code location: the location of a job's code."""
 
     type: str
     url: str

@@ -57,7 +57,7 @@ class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL.
         kind: kind of transformation, finer than the subtype.
-        masking: the input's value can't be read back from the output.
+        masking: True if the input's value can't be read back from the output.
         expression: id of an `Expression`.
 
     A path is the field names joined by `.`; a name that holds `.` or a backquote is written in backquotes, doubled
@@ -83,8 +83,8 @@ class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
         datasets: each dataset once, sorted.
         edges: sorted, without duplicates.
         expressions: sorted by id.
-        complete: False where the plan was too large or partly unreadable, so that a missing edge proves nothing.
-        incomplete_reason: why, where not complete.
+        complete: False if the plan was too large or partly unreadable, so that a missing edge proves nothing.
+        incomplete_reason: reason, if not complete.
     """
 
     datasets: tuple[DatasetRef, ...] = ()
@@ -95,7 +95,7 @@ class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanEvent(msgspec.Struct, frozen=True):
-    """Column lineage, which the event's job refers to by `digest` (`identity.plan_digest(lineage)`)."""
+    """Column lineage, to which the event's job refers by `digest` (`identity.plan_digest(lineage)`)."""
 
     digest: Text
     lineage: ColumnLineage

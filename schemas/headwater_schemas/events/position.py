@@ -40,8 +40,8 @@ class KafkaRanges(msgspec.Struct, frozen=True):
     Attributes:
         topic: the topic's name.
         ranges: one range for each partition.
-        topic_id: Kafka's id of this incarnation of the topic, where known: a topic deleted and created again starts
-            its offsets over under a new id.
+        topic_id: Kafka's id of this incarnation of the topic, if known: a recreated topic has a new id, and its offsets
+            begin again.
     """
 
     topic: Text
@@ -70,8 +70,9 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 class TableRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
     """The changes of a table stream after `from_` (None: the beginning) up to and including `to`.
 
-    Both are versions as the format writes them. A bound within a version has a colon and the number of its files that
-    are before it: from `3` to `5:2` are version 4 and the first two files of 5. Iceberg's bounds always have one.
+    Both are versions as the format writes them. A bound within a version has a colon and the number of the version's
+    files before the bound: the range from `3` to `5:2` has version 4 and the first two files of 5. Iceberg's bounds
+    always have a colon.
     """
 
     format: str
@@ -84,7 +85,7 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         count: number of files.
-        bytes: their total size.
+        bytes: total size of the files.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
         paths: all paths, or only the first in sorted order if `len(paths) < count`.
         pattern: a glob that matches exactly these files, if any; with it all files can be listed.
@@ -120,14 +121,14 @@ class TimeRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "fro
 
 
 class OpaqueRange(msgspec.Struct, frozen=True, kw_only=True):
-    """A source's offset JSON before and after, kept verbatim: its meaning is unknown."""
+    """A source's offsets before and after, as verbatim JSON: their meaning is unknown."""
 
     from_json: str | None = None
     to_json: str | None = None
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """Exactly one field is set; later versions may add fields."""
+    """Position in a dataset: exactly one field is set; later versions may add fields."""
 
     kafka: KafkaRanges | None = None
     table_snapshot: TableSnapshot | None = None
@@ -140,20 +141,19 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
-    """One dataset as a run or micro-batch read or wrote it.
+    """Use of one dataset by a run or micro-batch that read or wrote it.
 
     Attributes:
         dataset: namespace and name.
         position: part of the dataset; None if it isn't known.
         certainty: certainty of `position`; UNKNOWN without one.
-        rows, bytes, files: read or written by this run or micro-batch, where known.
+        rows, bytes, files: numbers read or written by this run or micro-batch, if known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
-        inputs: for an output, its source datasets, if these are fewer than the inputs of its run or micro-batch; None
-            if all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
-            listed datasets, and every input of the run as soon as a report has no list, unless that report is
-            `possible`.
-        possible: for an output without `inputs`: whether each input is only a possible source, because the producer
-            doesn't record sources. A report that lists `inputs` counts more.
+        inputs: for an output, its source datasets, if they are fewer than the inputs of its run or micro-batch; None if
+            all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
+            listed datasets, and, if a report has no list and isn't `possible`, every input of the run.
+        possible: for an output without `inputs`: True if each input is only a possible source, because the producer
+            doesn't record sources. A report that lists `inputs` takes precedence.
         schema_digest: schema of the dataset when it was read or written: `identity.schema_digest` of the `schema` that
             its DatasetEvents report. None if unknown, or if the dataset has no schema.
     """

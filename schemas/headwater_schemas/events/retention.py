@@ -10,7 +10,7 @@ from headwater_schemas.events.common import Text, Time
 
 
 class RetentionMode(StrEnum):
-    """Treatment of micro-batches that are older."""
+    """Treatment of older micro-batches."""
 
     UNKNOWN = "UNKNOWN"
     SUMMARIZE = "SUMMARIZE"
@@ -18,7 +18,7 @@ class RetentionMode(StrEnum):
 
 
 class RetentionEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Rule that micro-batches before a day are no longer kept one by one. Among several events, the latest day holds.
+    """Rule that micro-batches before a day aren't kept individually. Among several events, the latest day holds.
 
     Attributes:
         before: applies to micro-batches processed on an earlier day (UTC) than this time; not to ones without a

@@ -57,7 +57,7 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         type: the exception's class.
         message: text of the exception.
-        stack_trace: shortened by the producer.
+        stack_trace: stack trace, shortened by the producer.
     """
 
     type: str | None = None
@@ -107,10 +107,10 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         parent, root: the orchestrator's task run, and the run at the top of that tree.
         error: set with FAIL and ABORT.
         publication: visibility of the output.
-        plan_digest: the PlanEvent with this run's column lineage.
+        plan_digest: digest of the PlanEvent with this run's column lineage.
         query_id, checkpoint_location: for a streaming run, Spark's id of its query, and its checkpoint's location.
         context: program, account and purpose of the run.
-        quality: outcomes of assertions, each once; another report of the run replaces them.
+        quality: results of assertions, each once; another report of the run replaces them.
         rows_rejected: number of rows that it read and rejected for their content, if counted.
         provenance: origin of the report; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.

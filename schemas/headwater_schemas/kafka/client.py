@@ -30,7 +30,7 @@ def answer(future: Future[T], timeout_seconds: float) -> T:
 
     Args:
         future: future of the request.
-        timeout_seconds: the request's own.
+        timeout_seconds: timeout of the request.
 
     Raises:
         KafkaException: the brokers refuse, or don't answer in time (`_TIMED_OUT`), whichever clock ran out first.

@@ -36,7 +36,7 @@ _CLOCKS = (
 _SERVERS_CERTIFICATE = re.compile(r"certificate verify failed")
 _CLIENTS_CERTIFICATE = re.compile(r"alert (?:certificate|bad certificate|unsupported certificate|unknown ca)")
 _TOKEN = "Failed to acquire SASL OAUTHBEARER token"  # noqa: S105 - no token
-# RFC 6749, 5.2: the issuer answers, and refuses. Without it the issuer is away, as a broker can be.
+# RFC 6749, 5.2: the issuer answers with a refusal. Without it the issuer is unreachable, as a broker can be.
 _TOKEN_REFUSED = re.compile(r'"error"\s*:')
 _ACLS = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED: "the topic",
@@ -44,12 +44,12 @@ _ACLS = {
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: "the cluster",
 }
 _FIRST_WRITE = "Failed to acquire idempotence PID"
-# Beginning of librdkafka's message if it makes no client of its settings. Bad arguments of later calls share its code.
+# Beginning of librdkafka's message if it refuses a client's settings. Bad arguments of later calls share its code.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
 def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
-    """The error in an exception, or itself."""
+    """Return the error in an exception; an error is returned as it is."""
     if isinstance(raised, KafkaException):
         inner = raised.args[0]
         return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
@@ -77,7 +77,7 @@ def refuses_certificate(error: KafkaError) -> bool:
 
 
 def credentials_refused(error: KafkaError, *, servers: str) -> CredentialsRefusedError:
-    """The error for an `error` of which `refuses_credentials` is true."""
+    """Return the error to raise for an `error` that `refuses_credentials` accepts."""
     text, code, where = error.str(), error.name(), f"Kafka at {servers}"
     if _SERVERS_CERTIFICATE.search(text):
         return CredentialsRefusedError(
@@ -118,7 +118,7 @@ def forbidden_text(error: KafkaError) -> str | None:
 def kafka_failure(
     raised: KafkaError | KafkaException, *, servers: str, doing: str
 ) -> BrokerUnavailableError | FatalError:
-    """The error of Headwater's tree for one of librdkafka, to be raised or logged by the caller.
+    """Convert librdkafka's error to an error of Headwater's tree, which the caller raises or logs.
 
     Args:
         raised: librdkafka's error.
@@ -164,7 +164,7 @@ def making_clients(servers: str) -> Iterator[None]:
         servers: the bootstrap servers, for the message.
 
     Raises:
-        SettingsRefusedError: it refuses.
+        SettingsRefusedError: librdkafka refuses a setting.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""AcknowledgedProducer: every record ends acknowledged by all in-sync replicas, or undelivered with the reason.
+"""AcknowledgedProducer: all in-sync replicas acknowledge a record, or it is reported undelivered, with the reason.
 
 The publisher, the announcement of schemas, the dead-letter topic and the replay of dead letters all produce through it.
 """
@@ -26,18 +26,18 @@ ACKNOWLEDGED: dict[str, Any] = {
     # the first batch (its election isn't over, replicas are missing) and take the second, whose success librdkafka
     # takes for that of the first. https://github.com/confluentinc/confluent-kafka-go/issues/921
     "max.in.flight.requests.per.connection": 1,
-    # The same partition for the same key as Java's producers choose, so that a job's events stay in one.
+    # Chooses the partition for a key as Java's producers do, so that a job's events stay in one partition.
     "partitioner": "murmur2_random",
     # Recovery within seconds of a broker's return, not the default's ten.
     "reconnect.backoff.max.ms": 2_000,
 }
 """Common settings of all producers, as librdkafka names them."""
 
-# librdkafka's largest. The topic's own limit is what counts: a record that was compressed when it was read may be far
-# larger here, before it is compressed again.
+# librdkafka's maximum. The topic's limit decides: a record that was compressed when it was read may be far larger here,
+# before it is compressed again.
 _MAX_MESSAGE_BYTES = 1_000_000_000
 _FULL_QUEUE_POLL_SECONDS = 0.1
-# Longer than the delivery timeout: by then every record has its delivery report.
+# Added to the delivery timeout: by then every record has its delivery report.
 _MARGIN_SECONDS = 5
 # The producer failed, or has discarded the record: the record itself is valid, and sending it twice does no harm.
 _PRODUCER_LOST = {
@@ -89,9 +89,9 @@ class Undelivered:
 
 
 def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: float) -> dict[str, Any]:
-    """Settings for a producer of records of any size, each in its own request, so that a refusal affects one record.
+    """Return settings of a producer that sends each record in its own request, so that a refusal affects one record.
 
-    Two records of the largest size would make a batch that the topic refuses.
+    Records may have any size. Two records of the largest size would make a batch that the topic refuses.
 
     Args:
         client: the connection. It doesn't override the settings here.
@@ -121,7 +121,7 @@ class AcknowledgedProducer:
         make_producer: `confluent_kafka.Producer`, or a substitute.
 
     Raises:
-        SettingsRefusedError: librdkafka makes no producer of the settings.
+        SettingsRefusedError: librdkafka refuses the settings.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class AcknowledgedProducer:
             delivery_seconds: the producer's delivery timeout.
 
         Returns:
-            How many had no delivery report in time, and may or may not be on the topic.
+            Number of records without a delivery report in time; they may or may not be on the topic.
         """
         for number, record in enumerate(records):
             self._send_when_there_is_room(record, partial(settled, number))

@@ -83,10 +83,10 @@ class KafkaSettings(BaseModel):
         return self.bootstrap_servers
 
     def client_config(self) -> dict[str, str]:
-        """The connection as librdkafka spells it, secrets in clear: for a client, never for a log.
+        """Return the connection in librdkafka's spelling, secrets in clear: for a client, never for a log.
 
         Raises:
-            SettingsRefusedError: no client accepts these settings; names the setting at fault.
+            SettingsRefusedError: no client accepts these settings; the error names the setting at fault.
         """
         servers = self.require_servers()
         rendered: dict[str, str | Path | SecretStr | None] = {
@@ -123,7 +123,7 @@ def _check(config: dict[str, str]) -> None:
 
 
 def _check_sasl(protocol: str, config: dict[str, str]) -> None:
-    # The second is librdkafka's older name of the first.
+    # `sasl.mechanisms` is librdkafka's older name of `sasl.mechanism`.
     mechanism = config.get("sasl.mechanism") or config.get("sasl.mechanisms")
     credentials = [name for name in ("sasl.username", "sasl.password") if not config.get(name)]
     if mechanism is None:

@@ -17,6 +17,7 @@ from headwater_schemas.naming.jdbc import jdbc
 from headwater_schemas.naming.kafka import declared_cluster, is_declared_cluster, kafka_symlink, kafka_topic
 from headwater_schemas.naming.normal import normal
 from headwater_schemas.naming.paths import path, path_pattern
+from headwater_schemas.naming.spelling import spelling
 from headwater_schemas.naming.tables import NamedTable, in_memory, table
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "normal",
     "path",
     "path_pattern",
+    "spelling",
     "table",
 ]

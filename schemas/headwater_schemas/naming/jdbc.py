@@ -10,7 +10,7 @@
 | Snowflake           | `snowflake://{account}`      | `{database}.{schema}.{table}`| schema `PUBLIC`                |
 | any other           | `{scheme}://{authority}`     | as in the URL and the table   |                                |
 
-Users, passwords and other parameters of the URL get into neither.
+Users, passwords and other parameters of the URL are in neither of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class JdbcPlatform:
         scheme: scheme of the namespace.
         port: the product's default port; None if it has none.
         depth: number of parts of a full name, the database first.
-        schema: the default schema, for names that need one and don't give it.
+        schema: default schema, for names without a required schema.
     """
 
     scheme: str
@@ -80,14 +80,14 @@ class JdbcUrl:
 
 
 def jdbc(url: str, table: str) -> DatasetRef:
-    """A table's identity.
+    """Return a table's identity.
 
     Args:
         url: `jdbc:…`, as Spark's option `url`.
         table: value of Spark's option `dbtable`, qualified or not, quoted or not.
 
     Raises:
-        ValueError: `table` is a query, or `url` isn't one. Neither is repeated in the message: both may hold secrets.
+        ValueError: `table` is a query, or `url` is no JDBC URL. The message repeats neither: both may hold secrets.
     """
     if "(" in table:
         raise ValueError("a query has no name: name the tables that it reads")

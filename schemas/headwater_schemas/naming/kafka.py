@@ -1,7 +1,7 @@
 """Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic; by cluster id in a TOPIC symlink.
 
 Two jobs may list different brokers of one cluster, or have different names for it. All brokers of a cluster report the
-same cluster id, so it shows that `kafka://b1:9092` and `kafka://b2:9092` are one.
+same cluster id, so this id shows that `kafka://b1:9092` and `kafka://b2:9092` are one cluster.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class KafkaTopic:
 
 
 def kafka_topic(bootstrap_servers: str, topic: str, cluster_name: str | None = None) -> DatasetRef:
-    """Identity of a topic, independent of the order of the brokers.
+    """Return the identity of a topic, independent of the order of the brokers.
 
     Two jobs that list different brokers of one cluster name different datasets, unless both have the cluster's name.
 
@@ -56,7 +56,7 @@ def kafka_symlink(cluster_id: str, topic: str) -> Symlink:
 
 
 def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_id: str | None = None) -> str | None:
-    """Declared name of a cluster; None if there is none.
+    """Return the declared name of a cluster; None if there is none.
 
     Args:
         names: names by cluster id, by brokers (`host:port,…`, of which one has to be among `bootstrap_servers`), or by

@@ -63,7 +63,7 @@ class Server:
     port: int
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """With hosts in lower case, sorted, and with their ports. Other text than hosts stays unchanged."""
+        """Return the table, with hosts in lower case, sorted, with ports; other authorities stay unchanged."""
         hosts = [host.strip().rpartition("@")[2].lower() for host in authority.split(",")]
         if not all(_HOST.fullmatch(host) for host in hosts):
             return DatasetRef(f"{scheme}://{authority}", name)
@@ -114,7 +114,7 @@ PLATFORMS: Final[dict[str, Platform]] = {
     "trino": Server("trino", 8080),
     **dict.fromkeys(Files.schemes, Files()),
 }
-"""Platforms with several spellings. Any other has one."""
+"""Platforms with several spellings. Any other platform has one spelling."""
 
 
 @lru_cache(1 << 12)
@@ -144,7 +144,7 @@ def _uri_of_default(scheme: str, name: str) -> str:
 
 
 def _namespace(namespace: str) -> str:
-    """A warehouse's directory, or the namespace of a platform with one spelling."""
+    """Return a warehouse's directory, or the namespace of a platform with one spelling."""
     if namespace.partition(":")[0].lower() in Files.schemes and not namespace.endswith("://"):
         return WarehouseCatalog(namespace).namespace if ":" in namespace else namespace
     without_slash = namespace.rstrip("/")

@@ -1,8 +1,8 @@
 """Tables of a catalog (Spark's own, Hive, a warehouse directory), and datasets that exist in only one application.
 
 If a table's location is known, the location is the dataset, as in OpenLineage's Spark integration: jobs that read the
-files and jobs that read the table then share a node. The catalog's name for it becomes a TABLE symlink. Without a
-location (a view) the catalog's name is the dataset.
+files and jobs that read the table then share a node. The catalog's name for the table becomes a TABLE symlink. Without
+a location (a view) the catalog's name is the dataset.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class NamedTable:
 def table(
     name: str, *, location: str | None = None, catalog: Catalog | None = None, database: str = "default"
 ) -> NamedTable:
-    """A catalog table's identity.
+    """Return a catalog table's identity.
 
     Args:
         name: `table`, `database.table` or `catalog.database.table`, as Spark's identifier without quotes. Iceberg's

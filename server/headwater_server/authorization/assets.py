@@ -27,9 +27,9 @@ _PROBE = "\x00no asset has this name"
 def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible:
     """Decide about every asset of a tenant.
 
-    A scope, such as the datasets of a namespace, counts as a whole if most of its assets are visible, and so would be
-    one without labels and with a name that no policy knows. So a new dataset of it is visible at once, and one of
-    another scope from the next compilation on.
+    A scope, such as the datasets of a namespace, is visible as a whole if most of its assets are visible, and if an
+    asset without labels and with an unknown name would be visible, too. A new dataset of such a scope is visible at
+    once; a new dataset of another scope, from the next compilation on.
 
     Args:
         identity: the asker.
@@ -60,7 +60,7 @@ def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible:
 
 
 def every_job_visible(policies: Policies, identity: Identity, reader: Reader, visible: Visible) -> bool:
-    """Decide whether all jobs are visible, and one of a namespace and name that no policy knows would be.
+    """Return True if all jobs are visible, and a job with an unknown namespace and name would be visible, too.
 
     Args:
         identity: the asker.
@@ -77,7 +77,7 @@ def every_job_visible(policies: Policies, identity: Identity, reader: Reader, vi
 
 
 def _pages(reader: Reader, *kinds: str) -> Iterator[list[tuple[str, str, Resource]]]:
-    """Key, scope and resource of each asset of these kinds (dataset, job, consumer), in pages."""
+    """Yield pages with the key, scope and resource of each asset of these kinds (dataset, job, consumer)."""
     for kind in kinds:
         name = _STATEMENTS[kind]
         after = ""
@@ -102,14 +102,14 @@ def _resource(kind: str, tenant: str, row: Mapping[str, Any]) -> tuple[str, str,
 
 
 def _probe(resource: Resource) -> Resource:
-    """An asset of the same scope with a name that none has, and without labels."""
+    """Make an asset of the same scope, without labels and with a name that no asset has."""
     unknown = {name: [] if isinstance(value, list) else value for name, value in resource.attributes.items()}
     return Resource(resource.kind, {**unknown, "name": _PROBE, "type": ""})
 
 
 @lru_cache(maxsize=_MOST_IDENTITIES)
 def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
-    """Decide about the whole graph, once for an identity: each question needs it for its filter and for the audit."""
+    """Decide about the whole graph, cached by identity: each question needs this for its filter and for the audit."""
     if identity.source is Source.SERVER:
         return Decision(allowed=True, policies=())
     (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
@@ -117,11 +117,14 @@ def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> D
 
 
 def decided_about(policies: Policies, identity: Identity, reader: Reader, kind: str, key: str) -> Decision:
-    """Decide about one asset: who may see everything sees it, whatever policies of `read` say.
+    """Decide about one asset. An identity that may see everything sees it, whatever the policies of `read`.
 
     Args:
+        policies: the policies.
+        identity: the asker.
+        reader: unrestricted reader of the identity's tenant.
         kind: dataset, job or consumer.
-        key: its key.
+        key: key of the asset.
 
     Raises:
         NotFoundError: no such asset has this key.

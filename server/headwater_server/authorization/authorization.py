@@ -1,4 +1,4 @@
-"""From an identity to what it may see, compiled once for all with the same groups, and renewed in the background."""
+"""Visible assets of identities, compiled once for all with the same groups, and renewed in the background."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ FILTERED = frozenset(
 )
 """Operations that are answered for askers who may not see everything.
 
-A route that isn't here is refused for them, so that a new one is until the property of
-`tests/integration/server/test_non_interference.py` holds for it. What is left out reads numbers that were stored for
-hidden datasets, too: gaps, timelines, checks and changes of quality. Declarations change the graph of all.
+All other operations are refused for them. Add a new operation once the property of
+`tests/integration/server/test_non_interference.py` holds for it. Gaps, timelines, checks and changes of quality are
+missing because they read numbers that include hidden datasets. Declarations are missing because they change everybody's
+graph.
 """
 
 _SHARE = 10
-"""Shortest time until the next renewal, as a multiple of that which the last one took."""
+"""Shortest time until the next renewal, as a multiple of the last renewal's duration."""
 _MOST_COMPILED = 1_000
-"""Combinations of tenant and groups that are kept; the one that asked longest ago is left out."""
+"""Maximum number of kept combinations of tenant and groups; the least recently used one is dropped."""
 
 
 @dataclass(slots=True)
@@ -46,10 +47,10 @@ class _Compiled:
     """Result of a compilation.
 
     Attributes:
-        visible: what identities may see.
-        renewed_at: time from which the next question has it renewed, and doesn't wait for that.
-        ends: time from which it isn't used: without questions nothing is renewed, however old it gets.
-        renewing: whether a renewal is under way.
+        visible: visible assets.
+        renewed_at: time from which the next question starts a renewal, without waiting for it.
+        ends: time from which the result isn't used. Without questions it isn't renewed, so it may get too old.
+        renewing: whether a renewal is running.
     """
 
     visible: Visible
@@ -63,13 +64,13 @@ class Authorization:
 
     Args:
         path: the file.
-        refresh_seconds: age at which a compilation is renewed; at twice this age it isn't used any more, which is how
-            long a change of labels in the graph may take. One that took long is renewed later, so that this costs a
-            tenth of the time at most.
-        clock: seconds that only grow.
+        refresh_seconds: age at which a compilation is renewed. At twice this age it is no longer used, so a change of
+            labels in the graph takes effect by then. Slow compilations are renewed later, so that they take at most a
+            tenth of the time.
+        clock: monotonic seconds.
 
     Attributes:
-        broken: mistake in the file as it was last read; None if there is none. With one, the last valid policies hold.
+        broken: mistake in the last read file; None if it is valid. With a mistake, the last valid policies hold.
 
     Raises:
         AccessFileError: the file can't be read, or has a mistake.
@@ -82,12 +83,12 @@ class Authorization:
         self._mark = _mark(path)
         self._policies = Policies.read(path)
         self._lock = threading.Lock()
-        self._first = threading.Lock()  # so that what many wait for is compiled once
+        self._first = threading.Lock()  # several requests that need one result compile it only once
         self._compiled: OrderedDict[tuple[str, frozenset[str], str], _Compiled] = OrderedDict()
         self.broken: str | None = None
 
     def visible(self, identity: Identity, reader: Reader) -> Visible | None:
-        """Return what an identity may see; None: everything.
+        """Return the visible assets of an identity; None: everything.
 
         Args:
             identity: the asker.
@@ -122,11 +123,11 @@ class Authorization:
             return self._compile(policies, key, identity, reader)
 
     def everything(self, identity: Identity, tenant: str) -> Decision:
-        """Decide whether an identity may see everything of a tenant."""
+        """Decide if an identity may see everything of a tenant."""
         return may_see_everything(self._current(), identity, tenant)
 
     def check(self) -> bool:
-        """Look at the file now; return True if its policies are in use."""
+        """Check the file now; return True if its policies are in use."""
         self._current()
         return self.broken is None
 
@@ -159,7 +160,7 @@ class Authorization:
                     found.renewing, found.renewed_at = False, self._clock() + self._refresh
 
     def _current(self) -> Policies:
-        """Policies of the file, read again if it changed. With a mistake, the last valid ones."""
+        """Return the policies of the file, which is read again if it changed; after a mistake, the last valid ones."""
         mark = _mark(self._path)
         with self._lock:
             if mark == self._mark:

@@ -1,15 +1,15 @@
-"""Roles of Neo4j Enterprise 5.26 for the groups of a policy file: what each group may see, as the graph is now.
+"""Roles of Neo4j Enterprise 5.26 for the groups of a policy file, from each group's visible assets at this time.
 
-Neo4j shows what is granted and not denied. A privilege has one predicate over one property of nodes
+Neo4j shows data that is granted and not denied. A privilege has one predicate over one property of nodes
 (https://neo4j.com/docs/operations-manual/5/authentication-authorization/property-based-access-control/), so that
 
     GRANT MATCH    n._scope IN […]     scopes of `Visible`
     DENY TRAVERSE  n._asset IN […]     exceptions of them
     GRANT MATCH    n._asset IN […]     visible assets of other scopes
 
-Nodes without `_scope`, such as micro-batches, are in none of them. Relationships have no such predicates in 5.26: a
-relationship is seen where both of its nodes are, so those of types that name no third asset are granted. A denial wins
-over each grant, also over those of another role of the same user.
+None of these includes nodes without `_scope`, such as micro-batches. In 5.26, privileges on relationships have no such
+predicates: a relationship is visible if both of its nodes are visible. So only types of relationships that don't name a
+third asset are granted. A denial wins over every grant, including grants of the user's other roles.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ GRANTED: Final[tuple[str, ...]] = (
     *("READS", "WRITES", "GOES_INTO", "HAS_COLUMN", "OF", "USED", "IN_QUERY", "CHILD_OF", "CONSUMED", "PRODUCED"),
     *("READ", "WROTE", "CONSUMES", "DECLARES", "RENAMED_TO", "DROPPED"),
 )
-"""Types of relationships that tell nothing about a third asset, apart from properties of `WITHHELD`."""
+"""Types of relationships that reveal nothing about a third asset, apart from the properties in `WITHHELD`."""
 
 WITHHELD: Final[tuple[str, ...]] = (
-    # Names and keys of other assets, and numbers made of theirs.
+    # Names and keys of other assets, and numbers derived from other assets.
     *("renamed_from", "inputs", "outputs", "declared_inputs", "declared_outputs", "edges", "inferred_by"),
     *("_declared_feeds", "_outputs", "_feeds", "_consumes", "_not_from"),
     *("partition_inputs", "partition_input_fields", "partition_outputs", "partition_output_fields"),
@@ -42,11 +42,11 @@ WITHHELD: Final[tuple[str, ...]] = (
     *("root_run_id", "root_job_namespace", "root_job_name"),
     *("quality_assertions", "quality_passed", "quality_columns", "quality_values", "quality_namespaces"),
     *("quality_datasets", "quality_rules", "quality_severities", "quality_suites", "quality_suite_versions"),
-    # Texts that `headwater serve` shows with the scope `expressions` alone.
+    # Texts that `headwater serve` shows only with the scope `expressions`.
     *("expression", "expressions", "statement", "error_message", "error_stack", "checkpoint_location"),
     *("source_uri", "paths", "pattern", "from_json", "to_json", "facet_names", "facets"),
 )
-"""Properties that a role without everything can't read, of nodes and relationships."""
+"""Properties of nodes and relationships that restricted roles can't read."""
 
 _HEADER = """\
 // Roles for the groups that the policies name, as the graph is now. An administrator runs this, and again after each
@@ -62,7 +62,7 @@ _OF_USERS = "//\n// Policies that name a User count for nobody here.\n"
 
 
 class RoleError(Exception):
-    """The groups of a policy file can't become roles."""
+    """The groups of a policy file can't be converted to roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Role:
     Attributes:
         group: name of the group.
         name: name of the role.
-        about: sentences on what it may see.
-        statements: statements that replace the role; empty lists are left out.
+        about: sentences that describe the visible assets.
+        statements: statements that replace the role; privileges over empty lists are left out.
     """
 
     group: str
@@ -83,14 +83,16 @@ class Role:
 
 
 def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
-    """Decide for each group that the policies name, in order.
+    """Make the role of each group that the policies name, in order.
 
     Args:
+        policies: the policies.
         reader: unrestricted reader of a tenant.
-        database: name of its database.
+        database: name of the tenant's database.
 
     Raises:
-        RoleError: no policy names a group; a group's name has control characters; two groups have one role's name.
+        RoleError: no policy names a group, a group's name has control characters, or two groups would have roles of one
+            name.
         AnalysisError: the graph can't be read now.
     """
     names: dict[str, str] = {}
@@ -105,7 +107,7 @@ def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
 
 
 def script(policies: Policies, made: Iterable[Role]) -> str:
-    """Text for cypher-shell or Neo4j Browser, with a comment before each role."""
+    """Make the script for cypher-shell or Neo4j Browser, with a comment before each role."""
     parts = [_HEADER + (_OF_USERS if policies.names_users else "")]
     for role in made:
         about = "".join(f"// {_comment(line)}\n" for line in (f"Group {role.group}", *role.about))
@@ -114,7 +116,7 @@ def script(policies: Policies, made: Iterable[Role]) -> str:
 
 
 def _role_name(group: str) -> str:
-    """Neo4j takes ASCII letters, digits and underscores. The prefix keeps its own roles, such as `admin`, apart."""
+    """Role name of a group: ASCII letters, digits, underscores. The prefix avoids Neo4j's own roles (`admin`)."""
     return "headwater_" + re.sub(r"[^A-Za-z0-9_]", "_", group)
 
 
@@ -140,7 +142,7 @@ def _role(policies: Policies, reader: Reader, database: str, group: str, name: s
     else:
         about.append(f"Without {', '.join(sorted(OF_JOBS))}: they name jobs, and some are or may become hidden")
     scopes, hidden, also = (visible.given(reader.tenant)[kind] for kind in ("scopes", "hidden", "also"))
-    # Denials come first, so that a role that is made by half shows too little.
+    # Denials come first, so that an incomplete role shows too little, not too much.
     statements = [
         *first,
         f"DENY READ {{{', '.join(WITHHELD)}}} {graph} ELEMENTS * {to}",
@@ -162,7 +164,7 @@ def _about(visible: Visible) -> Iterator[str]:
 
 
 def _where(privilege: str, graph: str, name: str, values: Sequence[str], to: str) -> list[str]:
-    """Statement for nodes with one of these values; none if there are no values."""
+    """Privilege on nodes with one of these values; no statement without values."""
     return [f"{privilege} {graph} FOR (n) WHERE n.{name} IN [{', '.join(map(_text, values))}] {to}"] if values else []
 
 
@@ -176,5 +178,5 @@ def _text(value: str) -> str:
 
 
 def _comment(text: str) -> str:
-    r"""Text that stays in its line: Neo4j takes \u000a for a line feed in comments, too, unless its \ is doubled."""
+    r"""Escape a text for a comment line: Neo4j reads \u000a as a line feed, also in comments, unless \ is doubled."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("\\", "\\\\")

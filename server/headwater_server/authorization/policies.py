@@ -1,11 +1,11 @@
-"""Access policies in Cedar (https://docs.cedarpolicy.com), and the only module that knows `cedarpy`.
+"""Access policies in Cedar (https://docs.cedarpolicy.com). Only this module uses `cedarpy`.
 
     @id("flights")
     permit(principal in Group::"flights", action == Action::"read", resource)
     when { resource.namespace == "kafka://broker:9092" };
 
-A policy file is UTF-8 text of at most 1 MiB. What no policy permits is denied, and a `forbid` wins over each `permit`.
-A policy that fails for a resource, as it reads an attribute that the resource lacks, decides nothing.
+A policy file is UTF-8 text of at most 1 MiB. Without a `permit` access is denied, and a `forbid` wins over every
+`permit`. A policy that fails for a resource, because it reads an attribute that the resource lacks, decides nothing.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from headwater_server.identity import Identity
 
 _LARGEST_BYTES = 1_048_576
 _ASSETS = ("Dataset", "Job", "Consumer", "Graph")
-"""Entities of the schema that stand for classes of assets: a decision is about attributes, and has made-up ids."""
+"""Entities of the schema for classes of assets. Decisions depend on attributes, so ids of resources are made up."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[^\s"/;]+|[;"/]')
 
 
 class AccessFileError(Exception):
-    """The file can't be read, or has a mistake; the message names the file, and the line where it is known."""
+    """The file can't be read, or has a mistake. The message names the file and, if known, the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """An asset that a policy decides about.
+    """Asset that a policy decides about.
 
     Attributes:
         kind: entity of the schema: Dataset, Job, Consumer or Graph.
-        attributes: its attributes, as in the schema.
+        attributes: attributes of the asset, by their names in the schema.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Decision:
     """Decision about one resource.
 
     Attributes:
-        allowed: whether it is permitted and not forbidden.
+        allowed: whether the resource is permitted and not forbidden.
         policies: ids of the policies that decided; none if no policy permits it.
         errors: messages of policies that failed.
     """
@@ -76,7 +76,7 @@ class Policies:
         """Read and validate a file.
 
         Raises:
-            AccessFileError: it can't be read, is no Cedar, or doesn't fit the schema.
+            AccessFileError: the file can't be read, isn't Cedar, or doesn't match the schema.
         """
         try:
             with path.open("rb") as file:
@@ -96,7 +96,7 @@ class Policies:
         return found
 
     def mistakes(self) -> tuple[str, ...]:
-        """Return what is wrong with the policies, with the line where each begins; empty if they are valid."""
+        """Return the mistakes in the policies, with the first line of each policy; empty if they are valid."""
         policies = _one_by_one(self.text)
         names: dict[str, int] = {}
         for line, policy in policies:
@@ -119,7 +119,7 @@ class Policies:
 
     @property
     def names_users(self) -> bool:
-        """True if a policy names a user, so that two users with the same groups may see different things."""
+        """True if a policy names a user. Then two users with the same groups may have different permissions."""
         return bool(_named(self.text, "User"))
 
     @property
@@ -129,15 +129,16 @@ class Policies:
 
     @property
     def attributes(self) -> frozenset[str]:
-        """Attributes that a policy reads; a decision depends on no other."""
+        """Attributes that the policies read. Decisions don't depend on others."""
         return _attributes(self.text)
 
     def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[Decision]:
-        """Decide about resources, in their order; about those that no policy can tell apart, once.
+        """Decide about resources, in their order. Resources that no policy can distinguish are decided once.
 
         Args:
             identity: the asker; its name is a User, its groups are Groups.
             action: action of the schema.
+            resources: resources to decide about.
         """
         user = {"type": "User", "id": identity.name}
         parents = [{"type": "Group", "id": group} for group in sorted(identity.groups)]
@@ -169,7 +170,7 @@ class Policies:
         return [decisions[place] for place in asked]
 
     def names(self) -> list[str]:
-        """Names of the policies in their order: what the annotation @id says, or the number from 1."""
+        """Names of the policies in their order: the annotation `@id`, or `policy` and the number from 1."""
         return list(_ids(self.text).values())
 
 
@@ -180,7 +181,7 @@ def _schema() -> str:
 
 @cache
 def _ids(text: str) -> dict[str, str]:
-    """Name of each policy by the number that Cedar gives it, in the order of the file."""
+    """Map Cedar's numbers of policies to their names, in the order of the file."""
     parsed = _parsed(text)["staticPolicies"]
     return {
         key: str(policy.get("annotations", {}).get("id") or f"policy {int(key.removeprefix('policy')) + 1}")
@@ -196,7 +197,7 @@ def _attributes(text: str) -> frozenset[str]:
 
 @cache
 def _named(text: str, kind: str) -> frozenset[str]:
-    """Ids of entities of a kind in policies, however they are spaced: `User :: "token:ci"` names one, too."""
+    """Ids of the entities of one kind in policies. Spaces don't matter: `User :: "token:ci"` counts, too."""
     return _ids_of(_parts(_parsed(text)), kind)
 
 
@@ -226,7 +227,7 @@ def _parts(parsed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _one_by_one(text: str) -> list[tuple[int, str]]:
-    """Line, from 1, and text of each policy: each ends with a semicolon outside of strings and comments."""
+    """Split policies at semicolons outside of strings and comments; return the line, from 1, and text of each."""
     found = []
     first: int | None = None
     for token in _TOKEN.finditer(text):
@@ -241,7 +242,7 @@ def _one_by_one(text: str) -> list[tuple[int, str]]:
 
 
 def _with_line(error: str, lines: Mapping[str, int]) -> str:
-    """Error about a policy, with its line in place of Cedar's number for it."""
+    """Replace Cedar's number of a policy in an error by the policy's line."""
     found = re.match(r"for policy `(policy\d+)`, ", error)
     return error if found is None or found[1] not in lines else f"line {lines[found[1]]}: {error[found.end() :]}"
 

@@ -1,6 +1,6 @@
 """Identity of a request: by API token, OIDC, session, a proxy's headers, or client certificate.
 
-`middleware.identify` calls it once for each request; everything behind reads `identity_of(scope)`.
+`middleware.identify` identifies each request once. Later code reads `identity_of(scope)`.
 """
 
 from headwater_server.identity.identity import (

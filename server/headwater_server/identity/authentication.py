@@ -1,4 +1,4 @@
-"""`Authentication`: the configured ways to log in, and the one function from a request to an identity.
+"""`Authentication`: the configured ways to log in, and the function from a request to an identity.
 
 A request has one credential:
 
@@ -8,8 +8,8 @@ A request has one credential:
     a proxy's headers               a person, logged in by a proxy  proxy
     a client certificate            a program                       certificate_scopes
 
-Two of them are refused, since each could stand for somebody else. Credentials of ways that aren't configured are
-ignored, but for bearer tokens: whoever sends one expects that it counts.
+A request with two credentials is refused, because they could name different identities. Credentials of ways that aren't
+configured are ignored, except bearer tokens: these are refused.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from headwater_server.identity.proxy import TrustedProxy
 from headwater_server.identity.tokens import PREFIX, TokenVerifier
 
 if TYPE_CHECKING:
-    from headwater_server.identity.login import Login  # noqa: TC004 - it loads Authlib, where it is configured
+    from headwater_server.identity.login import Login  # noqa: TC004 - imports Authlib, only if configured
 
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """Configured ways to log in; None: not in this way.
+    """Configured ways to log in; None for a way that isn't configured.
 
     Attributes:
         tokens: verifier of API tokens.
         bearer: verifier of other bearer tokens.
         login: log-in of people on the page.
-        sessions: their sessions.
+        sessions: sessions of people who logged in on the page.
         proxy: proxy that names users.
         certificate_scopes: scopes of client certificates.
         clock: current time, aware.
@@ -115,10 +115,10 @@ class Authentication:
         return found
 
     def _session(self, headers: Headers) -> str | None:
-        """Value of the session's cookie; None without one.
+        """Return the value of the session's cookie; None without a cookie.
 
         Raises:
-            CredentialError: there are two.
+            CredentialError: there are two such cookies.
         """
         if self.sessions is None:
             return None
@@ -134,10 +134,10 @@ class Authentication:
 
 
 def _bearer(headers: Headers) -> str | None:
-    """Bearer token of a request; None without one. Other schemes of authorization aren't accepted, and ignored.
+    """Return the bearer token of a request; None without one. Other authorization schemes are ignored.
 
     Raises:
-        CredentialError: there are several.
+        CredentialError: there are several tokens.
     """
     found = [
         token.strip()

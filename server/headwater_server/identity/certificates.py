@@ -1,4 +1,4 @@
-"""Client certificates: the name in one that TLS has verified against the server's client CA."""
+"""Identity in a client certificate that TLS has verified against the server's client CA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PEER_CERTIFICATE = "headwater.peer_certificate"
 
 
 def identity_in(certificate: Mapping[str, Any], scopes: frozenset[Scope]) -> Identity:
-    """Return whose certificate it is.
+    """Return the identity of a certificate's holder.
 
     The subject is the common name or, without one, the first alternative name of the kinds URI, DNS and email; the
     groups are the subject's organizational units.
@@ -25,7 +25,7 @@ def identity_in(certificate: Mapping[str, Any], scopes: frozenset[Scope]) -> Ide
         scopes: scopes of every client certificate.
 
     Raises:
-        CredentialError: it has no name, or two common names.
+        CredentialError: the certificate has no name, or two common names.
     """
     subject = [pair for name in certificate.get("subject", ()) for pair in name]
     common = [value for kind, value in subject if kind == "commonName"]

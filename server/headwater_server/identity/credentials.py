@@ -1,7 +1,7 @@
-"""Credentials: why one is refused, and the protocols behind which providers verify them.
+"""Credentials: reasons for refusing one, and protocols of their verifiers.
 
 CredentialError            the request is refused; its reason is counted
-└── ProviderUnavailableError   nothing is wrong with the credential: its provider can't be asked now
+└── ProviderUnavailableError   the credential may be valid, but its provider can't be asked now
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from headwater_server.identity.identity import Identity
 
 
 class CredentialFault(StrEnum):
-    """Reasons for refusing a request for its credential, or for want of one."""
+    """Reasons for refusing a request because of its credential, or without a credential."""
 
     MISSING = "missing"
-    """No credential, where one is needed."""
+    """No credential, although the route needs one."""
     SEVERAL = "several"
-    """Two credentials, or one twice."""
+    """Two credentials, or one credential twice."""
     UNKNOWN = "unknown"
-    """Nobody's credential, or one of a kind that isn't accepted."""
+    """An unknown credential, or a credential of a kind that isn't accepted."""
     EXPIRED = "expired"
     REVOKED = "revoked"
     PROXY_SECRET = "proxy_secret"  # noqa: S105 - the name of a reason
-    """A user's name from the network of the proxy, without the proxy's secret."""
+    """A request from the proxy's network that names a user, without the proxy's secret."""
     CERTIFICATE = "certificate"
     """A client certificate without a name."""
     LOGIN = "login"
-    """A log-in on the page that wasn't begun by the same browser, or that the provider refused."""
+    """A log-in on the page that another browser began, or that the provider refused."""
     SCOPE = "scope"
     """A valid credential, without the scope that the route needs."""
     PROVIDER = "provider"
@@ -64,11 +64,11 @@ class BearerVerifier(Protocol):
     """Verifier of bearer tokens that aren't API tokens of Headwater."""
 
     async def identify(self, token: str) -> Identity | None:
-        """Return whose token it is; None for a token that isn't valid.
+        """Return the identity of a token's holder; None for a token that isn't valid.
 
         Raises:
             CredentialError: the token isn't valid, with a reason that its sender may know.
-            ProviderUnavailableError: the provider's keys are needed, and can't be had now.
+            ProviderUnavailableError: the provider's keys are needed, and can't be fetched now.
         """
 
 
@@ -76,14 +76,14 @@ class SessionStore(Protocol):
     """Sessions of people who logged in on the page.
 
     Attributes:
-        cookie: name of the cookie that has the session.
+        cookie: name of the cookie with the session.
     """
 
     cookie: str
 
     async def identity(self, cookie: str) -> Identity | None:
-        """Return whose session it is; None for one that has ended, or never was.
+        """Return the identity of a session's person; None if the session has ended or never existed.
 
         Raises:
-            ProviderUnavailableError: the provider that knows can't be asked now.
+            ProviderUnavailableError: the provider can't be asked now.
         """

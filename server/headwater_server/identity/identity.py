@@ -1,4 +1,4 @@
-"""`Identity`: who asks, in which tenant, and the scopes that the credential gives."""
+"""`Identity` of an asker: name, tenant, and the scopes that the credential gives."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Scope(StrEnum):
     OPERATE = "operate"
     """Read metrics and the audit."""
     ADMINISTER = "administer"
-    """See which rule decides for others."""
+    """See rules that decide about other identities."""
 
 
 class Source(StrEnum):
     """Ways in which an identity is established."""
 
     SERVER = "server"
-    """The server itself, which checks its graph; never a request."""
+    """The server itself, when it checks its graph; never a request."""
     ANONYMOUS = "anonymous"
     TOKEN = "token"  # noqa: S105 - the name of a way
     OIDC = "oidc"
@@ -49,13 +49,13 @@ class Identity:
     """Identity of an asker.
 
     Attributes:
-        source: how it was established.
+        source: way in which the identity was established.
         subject: name that is unique within the source: a token's name, an OIDC `sub`, a certificate's subject.
-        tenant: the only tenant whose graph it may ask; None: the server's.
+        tenant: the only tenant whose graph the identity may ask; None: the server's tenant.
         groups: groups of the subject, from its provider or its token.
-        scopes: what the credential allows; policies can only take from it.
-        expires: end of the credential; None: it has none.
-        shown_name: name of a person for display, which decides nothing and isn't unique; empty: not known.
+        scopes: scopes of the credential; policies can only remove permissions.
+        expires: end of the credential; None if it doesn't expire.
+        shown_name: display name of a person. It isn't unique, and no decision depends on it; empty if unknown.
     """
 
     source: Source
@@ -73,23 +73,23 @@ class Identity:
 
 
 SERVER = Identity(Source.SERVER, "", scopes=frozenset(Scope))
-"""The server itself: health, and the rules that it checks in the background."""
+"""Identity of the server itself, for health checks and rules that it checks in the background."""
 
 ANONYMOUS = Identity(Source.ANONYMOUS, "", scopes=frozenset(Scope))
-"""Everybody, where no way to log in is configured: only on a loopback address."""
+"""Identity of everybody if no way to log in is configured: only on a loopback address."""
 
 ANONYMOUS_READER = Identity(Source.ANONYMOUS, "", scopes=frozenset({Scope.READ, Scope.EXPRESSIONS, Scope.OPERATE}))
-"""Everybody without a credential, where `serve.allow_anonymous_reads` is set."""
+"""Identity of everybody without a credential if `serve.allow_anonymous_reads` is set."""
 
 NOBODY = Identity(Source.ANONYMOUS, "")
-"""Whoever asks for what is open to all: its credential isn't looked at."""
+"""Identity of every asker of an open route, whose credential isn't checked."""
 
 
 def identity_of(scope: MutableMapping[str, Any]) -> Identity:
     """Return the identity of a request.
 
     Raises:
-        KeyError: no middleware established one: a defect, never a default.
+        KeyError: no middleware established an identity: a defect; there is no default.
     """
     found: Identity = scope[IDENTITY]
     return found

@@ -14,7 +14,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 
 
 def items(text: str) -> list[str]:
-    """`a, b` ⇒ `a`, `b`; empty items don't count."""
+    """Split a list, `a, b` ⇒ `a`, `b`; empty items are left out."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
@@ -22,7 +22,7 @@ def scopes_in(text: str) -> frozenset[Scope]:
     """Scopes in a list separated by commas.
 
     Raises:
-        ValueError: one is unknown.
+        ValueError: a scope is unknown.
     """
     try:
         return frozenset(map(Scope, items(text)))
@@ -31,10 +31,10 @@ def scopes_in(text: str) -> frozenset[Scope]:
 
 
 def networks_in(text: str) -> tuple[Network, ...]:
-    """Networks in a list separated by commas; an address is a network of one.
+    """Networks in a list separated by commas; an address is a network with one address.
 
     Raises:
-        ValueError: one is no network.
+        ValueError: an item isn't a network.
     """
     return tuple(ipaddress.ip_network(item) for item in items(text))
 
@@ -43,7 +43,7 @@ def algorithms_in(text: str) -> tuple[str, ...]:
     """Algorithms in a list separated by commas.
 
     Raises:
-        ValueError: one can't be allowed, or there is none.
+        ValueError: an algorithm isn't in `ALGORITHMS`, or the list is empty.
     """
     found = tuple(items(text))
     if not found or not set(found) <= set(ALGORITHMS):

@@ -5,8 +5,8 @@
     browser ─ /login/callback ─▶ here state and cookie are compared; the code becomes an ID token, which is verified;
                                       a session begins
 
-The cookie ties a log-in to the browser that began it: without, somebody could have a visitor's browser finish a log-in
-of their own, and read what the visitor then does. A state counts once.
+The cookie binds a log-in to the browser that began it. Without the cookie, an attacker could make a visitor's browser
+finish the attacker's log-in. A state can be used only once.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from headwater_server.identity.sessions import Grant, Sessions
 log = logging.getLogger("headwater.serve")
 
 UNDER_WAY_SECONDS = 600
-"""Time that a person has at the provider."""
+"""Maximum time between the start and the end of a log-in."""
 MOST_UNDER_WAY = 10_000
 _MOST_EXCHANGES = 16
-"""Requests to the token endpoint at the same time: whoever begins a log-in can cause one."""
+"""Maximum number of concurrent requests to the token endpoint: anybody who begins a log-in can cause one."""
 _EXCHANGE_SECONDS = 10.0
 _SECRET_BYTES = 32
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -51,7 +51,7 @@ _MOST_OF_AN_ERROR = 100
 
 
 class LoginError(CredentialError):
-    """The log-in can't be completed. The message is for the person."""
+    """The log-in can't be completed. The message is shown to the person."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(CredentialFault.LOGIN, f"{detail} Open the page again to log in.")
@@ -59,13 +59,13 @@ class LoginError(CredentialError):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Headwater as the provider knows it.
+    """Registration of Headwater as a client of the provider.
 
     Attributes:
-        client_id: its id.
-        secret: its secret; empty: it is a public client.
-        scopes: scopes that are asked for, separated by spaces; among them `openid`.
-        public_url: URL of this server as browsers see it, without a slash at the end.
+        client_id: id of the client.
+        secret: secret of the client; empty for a public client.
+        scopes: requested scopes, separated by spaces; `openid` is among them.
+        public_url: URL of this server for browsers, without a slash at the end.
     """
 
     client_id: str
@@ -84,7 +84,7 @@ class Client:
         return self.public_url.startswith("https:")
 
     def cookie(self, name: str) -> str:
-        """Name of a cookie. Browsers take `__Host-` from this host alone, by HTTPS, and for all paths."""
+        """Name of a cookie. Browsers accept `__Host-` only from this host, over HTTPS, and for all paths."""
         return f"__Host-headwater_{name}" if self.secure else f"headwater_{name}"
 
 
@@ -104,14 +104,14 @@ class Login:
 
     Args:
         provider: the provider.
-        verifier: of its ID tokens.
-        client: this server, as the provider knows it.
-        max_seconds: latest end of a session.
+        verifier: verifier of the provider's ID tokens.
+        client: registration of this server at the provider.
+        max_seconds: longest time from a log-in to the end of its session.
         clock: current time, aware.
 
     Attributes:
-        sessions: sessions of those who logged in.
-        client: as above.
+        sessions: sessions of people who logged in.
+        client: see Args.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Login:
         self._provider = provider
         self._verifier = verifier
         self._clock = clock
-        # In the order in which they began, which is that of their ends.
+        # In the order of their starts, which is also the order of their ends.
         self._under_way: dict[str, _UnderWay] = {}
         self._exchanges = 0
 
@@ -136,13 +136,13 @@ class Login:
 
         Args:
             return_path: path to show afterwards; only within this server.
-            browser: secret that the browser has in its cookie; None: it has none yet.
+            browser: secret in the browser's cookie; None without a cookie.
 
         Returns:
             URL of the provider for the browser, and the secret for its cookie.
 
         Raises:
-            ProviderUnavailableError: the provider's endpoints aren't known, and can't be had now.
+            ProviderUnavailableError: the provider's endpoints aren't known, and can't be fetched now.
         """
         endpoint = (await self._provider.metadata()).authorization_endpoint
         if endpoint is None:
@@ -162,14 +162,14 @@ class Login:
         """Complete a log-in.
 
         Args:
-            query: parameters with which the provider sent the browser back.
-            browser: secret in the browser's cookie; None: it has none.
+            query: query parameters of the provider's redirect.
+            browser: secret in the browser's cookie; None without a cookie.
 
         Returns:
             Id of the new session, and the URL to show.
 
         Raises:
-            LoginError: it isn't this browser's log-in, or the provider refuses it.
+            LoginError: another browser began the log-in, or the provider refuses it.
             ProviderUnavailableError: the provider can't be asked now.
         """
         begun = self._under_way.pop(query.get("state", ""), None)
@@ -200,7 +200,7 @@ class Login:
         return self.sessions.begin(grant), self.client.public_url + begun.return_path
 
     async def end(self, session: str) -> str:
-        """End a session, and return the URL at which the browser ends that of the provider, or that of the page."""
+        """End a session; return the URL to end the provider's session, or the page's URL."""
         grant = self.sessions.end(session)
         page = f"{self.client.public_url}/?logged-out"
         try:
@@ -217,7 +217,7 @@ class Login:
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(given)}"
 
     async def _renewed(self, grant: Grant) -> Grant | None:
-        """Next grant; None if the provider gives none, so that the session ends."""
+        """Return the next grant; None if the provider gives none, so that the session ends."""
         try:
             answer = await self._exchanged(grant_type="refresh_token", refresh_token=grant.refresh_token)
             found = await self._grant(answer, before=grant)
@@ -226,28 +226,28 @@ class Login:
             return None
         except LoginError:
             return None
-        # Without an ID token nothing is known of the groups: the one before counts until its end.
+        # Without an ID token the groups are unknown: the previous identity counts until its end.
         return found or Grant(grant.identity, grant.id_token, _refresh_token(answer, grant))
 
     async def _grant(
         self, answer: Mapping[str, Any], *, nonce: str | None = None, before: Grant | None = None
     ) -> Grant | None:
-        """Grant in an answer of the token endpoint; None without an ID token.
+        """Return the grant in an answer of the token endpoint; None without an ID token.
 
         Args:
             answer: the answer.
-            nonce: nonce that the ID token of a log-in has to have.
-            before: grant that it renews.
+            nonce: expected nonce of a log-in's ID token.
+            before: the grant to renew.
 
         Raises:
             InvalidTokenError: the ID token isn't valid.
-            ProviderUnavailableError: the keys are needed, and can't be had now.
+            ProviderUnavailableError: the keys are needed, and can't be fetched now.
         """
         id_token = answer.get("id_token")
         if not isinstance(id_token, str):
             return None
         claims = await self._verifier.claims(id_token, self.client.client_id)
-        # With several audiences it states for which of them it is.
+        # A token with several audiences names the authorized one (`azp`).
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", "" if several else self.client.client_id) != self.client.client_id:
             raise InvalidTokenError("the ID token is for another client")
@@ -259,11 +259,11 @@ class Login:
         return Grant(self._verifier.identity(Source.SESSION, claims, scopes), id_token, _refresh_token(answer, before))
 
     async def _exchanged(self, **given: Any) -> Mapping[str, Any]:
-        """Answer of the token endpoint.
+        """Return the answer of the token endpoint.
 
         Raises:
-            LoginError: it refuses.
-            ProviderUnavailableError: it can't be asked now.
+            LoginError: the endpoint refuses the request.
+            ProviderUnavailableError: the endpoint can't be asked now.
         """
         metadata = await self._provider.metadata()
         if metadata.token_endpoint is None or self._exchanges >= _MOST_EXCHANGES:
@@ -280,7 +280,7 @@ class Login:
             )
             raise LoginError("The provider refused the log-in.") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError, TypeError) as error:
-            # Its text may have parts of the answer.
+            # Only its type: its text may contain parts of the answer.
             log.warning(
                 "The OIDC provider's token endpoint can't be asked: %s. Log-ins are answered 503, and sessions go on "
                 "until their last token ends.",
@@ -301,7 +301,7 @@ class Login:
             client_id=self.client.client_id,
             client_secret=self.client.secret or None,
             token_endpoint_auth_method=method,
-            # A provider that granted fewer refuses a refresh token with all.
+            # Not for a refresh: a provider that granted fewer scopes would refuse the full list.
             scope=self.client.scopes if metadata is None else None,
             redirect_uri=self.client.redirect_uri,
             code_challenge_method="S256",
@@ -309,7 +309,7 @@ class Login:
         )
 
     def _make_room(self) -> None:
-        """Forget log-ins that took too long; of too many the oldest."""
+        """Remove expired log-ins, and the oldest ones if there are too many."""
         now = self._clock()
         for state, begun in list(self._under_way.items()):
             if now < begun.ends and len(self._under_way) < MOST_UNDER_WAY:
@@ -318,21 +318,21 @@ class Login:
 
 
 def _refresh_token(answer: Mapping[str, Any], before: Grant | None) -> str | None:
-    """Refresh token in an answer; a provider that gives no other one goes on taking the one before."""
+    """Return the refresh token in an answer. Without a new one, the previous one stays valid."""
     found = answer.get("refresh_token", None if before is None else before.refresh_token)
     return found if isinstance(found, str) else None
 
 
 def local_path(text: str) -> str:
-    r"""Return a path within this server, with query and fragment; `/` for all else, such as another site's URL.
+    r"""Return a path within this server, with query and fragment; `/` for any other text, such as another site's URL.
 
-    Browsers take `//host` and `/\host` for another site, and leave out control characters before they look.
+    Browsers read `//host` and `/\host` as another site, and remove control characters first.
     """
     if not text.startswith("/") or text.startswith("//") or len(text) > _LONGEST_PATH:
         return "/"
     if not text.isascii() or not text.isprintable() or "\\" in text or " " in text:
         return "/"
-    # Back to the log-in would be a circle.
+    # A return to the log-in would be a loop.
     return "/" if text.partition("?")[0].startswith(("/login", "/logout")) else text
 
 

@@ -1,13 +1,17 @@
 """JWTs of an OIDC provider: access tokens as credentials (RFC 9068), and ID tokens of the log-in.
 
-A token is accepted if a public key of the provider verifies its signature by an allowed algorithm, and if it has the
-issuer, the audience, an end and a subject. A token names its algorithm itself, so a public key must never count as the
-secret of an HMAC: neither `none` nor an algorithm with a secret can be allowed, and only public keys are read.
+A token is accepted if
+
+- a public key of the provider verifies its signature by an allowed algorithm;
+- it has the issuer, the audience, an end and a subject.
+
+The token itself names the algorithm, so an attacker could use a public key as the secret of an HMAC. Therefore neither
+`none` nor an algorithm with a secret can be allowed, and only public keys are read.
 
     aud, iss, sub, exp, nbf, iat        RFC 7519
-    scope: "openid headwater:read"      scopes here; without an entry `headwater:…` those of the setting
-    groups: ["a", "b"] or "a"           `HEADWATER_SERVE_OIDC_GROUPS_CLAIM`, also below others: `realm_access.roles`
-    name, preferred_username, email     the first that there is: for display alone
+    scope: "openid headwater:read"      scopes here; without an entry `headwater:…` the configured scopes
+    groups: ["a", "b"] or "a"           `HEADWATER_SERVE_OIDC_GROUPS_CLAIM`, also nested: `realm_access.roles`
+    name, preferred_username, email     the first one present: only for display
 """
 
 from __future__ import annotations
@@ -31,19 +35,19 @@ log = logging.getLogger("headwater.serve")
 _LARGEST_CHARS = 16_384
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt"})
-"""Values of the header `typ` in lower case; tokens of other kinds, such as those of log-out, have others."""
+"""Accepted values of the header `typ`, in lower case. Other kinds of tokens, such as log-out tokens, have others."""
 _PREFIX = "headwater:"
 _NAMES = ("name", "preferred_username", "email")
 _MOST_OF_A_NAME = 200
 _BROKEN = (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-"""Errors of joserfc on texts that are no tokens: it looks at their parts before it knows what they are."""
+"""Errors that joserfc raises for texts that aren't tokens: its own errors, and those of its parser."""
 
 
 class InvalidTokenError(CredentialError):
-    """The token isn't valid. Its sender learns no more than whether it has expired.
+    """The token isn't valid. Its sender learns only if it has expired.
 
     Attributes:
-        reason: reason for the log, as the end of a sentence, without anything of the token.
+        reason: reason for the log, as the end of a sentence, without content of the token.
     """
 
     def __init__(self, reason: str, fault: CredentialFault = CredentialFault.UNKNOWN) -> None:
@@ -57,11 +61,11 @@ class JwtRules:
     """Conditions of tokens, and the claims that make an identity.
 
     Attributes:
-        algorithms: allowed algorithms, of `lists.ALGORITHMS`; not empty.
-        skew_seconds: difference to the provider's clock that is allowed.
-        groups_claim: claim with the groups; with dots it is below others.
-        tenant_claim: claim with the tenant, which every token then needs; None: the server's tenant.
-        scopes: scopes of tokens that have none of Headwater's.
+        algorithms: allowed algorithms, from `lists.ALGORITHMS`; not empty.
+        skew_seconds: allowed difference from the provider's clock.
+        groups_claim: claim with the groups; dots separate the names of nested claims.
+        tenant_claim: claim with the tenant, required in every token; None: the server's tenant.
+        scopes: scopes of tokens without scopes of Headwater.
     """
 
     algorithms: tuple[str, ...]
@@ -75,8 +79,8 @@ class JwtVerifier:
     """Verifier of signatures, issuer, audience and times.
 
     Args:
-        provider: has the keys.
-        rules: conditions.
+        provider: provider with the keys.
+        rules: conditions of tokens.
         clock: current time, aware.
     """
 
@@ -90,12 +94,12 @@ class JwtVerifier:
         """Return the claims of a valid token.
 
         Args:
-            token: in the compact form.
-            audience: one of the audiences that it must have.
+            token: token in the compact form.
+            audience: audience that the token must have, possibly among others.
 
         Raises:
-            InvalidTokenError: it isn't valid.
-            ProviderUnavailableError: the provider's keys are needed, and can't be had now.
+            InvalidTokenError: the token isn't valid.
+            ProviderUnavailableError: the provider's keys are needed, and can't be fetched now.
         """
         if len(token) > _LARGEST_CHARS:
             raise InvalidTokenError("the token is too long")
@@ -121,7 +125,7 @@ class JwtVerifier:
         except ExpiredTokenError:
             raise InvalidTokenError("the token has expired", CredentialFault.EXPIRED) from None
         except _BROKEN as error:
-            # joserfc names the claim, not its value.
+            # The description of joserfc has the claim's name, not its value.
             reason = f"{type(error).__name__}: {getattr(error, 'description', '')}"
             raise InvalidTokenError(f"the signature or a claim isn't valid ({reason})") from None
         return claims
@@ -140,7 +144,7 @@ class JwtVerifier:
         """Identity of the subject of valid claims.
 
         Raises:
-            InvalidTokenError: a claim for groups or tenant isn't one.
+            InvalidTokenError: the claim for groups or tenant has the wrong type.
         """
         tenant = None
         if self._rules.tenant_claim is not None:
@@ -159,12 +163,12 @@ class JwtVerifier:
         )
 
     def scopes(self, claims: Mapping[str, Any]) -> frozenset[Scope]:
-        """Scopes in an access token, else those of the setting.
+        """Return the scopes in an access token; the configured scopes if it has none.
 
         Raises:
-            InvalidTokenError: the claim isn't one of scopes.
+            InvalidTokenError: the claim of scopes has the wrong type.
         """
-        # Entra ID calls it `scp`, and Okta has a list in that.
+        # Entra ID and Okta call the claim `scp`; Okta's is a list.
         named = claims.get("scope", claims.get("scp", ""))
         entries = named.split() if isinstance(named, str) else named
         if not isinstance(entries, list) or not all(isinstance(each, str) for each in entries):
@@ -177,8 +181,8 @@ class OidcVerifier:
     """Verifier of access tokens (`credentials.BearerVerifier`).
 
     Args:
-        verifier: of their signatures, issuer and times.
-        audience: their audience.
+        verifier: verifier of signatures, issuer and times.
+        audience: required audience.
     """
 
     def __init__(self, verifier: JwtVerifier, audience: str) -> None:
@@ -186,11 +190,11 @@ class OidcVerifier:
         self._audience = audience
 
     async def identify(self, token: str) -> Identity | None:
-        """Return whose token it is.
+        """Return the identity of a token's subject.
 
         Raises:
             InvalidTokenError: the token isn't valid.
-            ProviderUnavailableError: the provider's keys are needed, and can't be had now.
+            ProviderUnavailableError: the provider's keys are needed, and can't be fetched now.
         """
         try:
             claims = await self._verifier.claims(token, self._audience)
@@ -202,12 +206,12 @@ class OidcVerifier:
 
 
 def _check_access_token(claims: Mapping[str, Any]) -> None:
-    """Check that a bearer may use a valid token here.
+    """Check that a valid token is an access token for bearers.
 
     Raises:
-        InvalidTokenError: it isn't for that.
+        InvalidTokenError: the token is an ID token, or belongs to a key.
     """
-    # An ID token states who logged in, to the page alone. It may have the same audience.
+    # An ID token is only for the page that a person logs in to. It may have the same audience as an access token.
     if "nonce" in claims or "at_hash" in claims:
         raise InvalidTokenError("the token is an ID token")
     if "cnf" in claims:
@@ -215,7 +219,7 @@ def _check_access_token(claims: Mapping[str, Any]) -> None:
 
 
 def _claim(claims: Mapping[str, Any], name: str) -> Any:
-    """Value of a claim; None without one. A whole name with dots goes before a way through objects."""
+    """Return the value of a claim; None without one. A claim whose name has dots wins over a nested claim."""
     if name in claims:
         return claims[name]
     found: Any = claims
@@ -225,7 +229,7 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def _shown_name(claims: Mapping[str, Any]) -> str:
-    """Name of a person for display; empty without one. What isn't a text is ignored, as nothing depends on it."""
+    """Display name of a person; empty without one. Other types than texts are ignored: no decision depends on it."""
     texts = (value.strip() for name in _NAMES if isinstance(value := claims.get(name), str))
     return next((text[:_MOST_OF_A_NAME] for text in texts if text), "")
 
@@ -234,7 +238,7 @@ def _groups(value: Any) -> frozenset[str]:
     """Groups in the value of a claim.
 
     Raises:
-        InvalidTokenError: it has no names of groups.
+        InvalidTokenError: the value isn't a text or a list of texts.
     """
     if value is None:
         return frozenset()

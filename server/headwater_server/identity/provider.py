@@ -1,15 +1,16 @@
-"""OIDC provider: its discovery document and its keys, fetched seldom and kept while it is away.
+"""OIDC provider: its discovery document and keys, fetched rarely and kept while the provider is unavailable.
 
-Whoever may send requests to this server must not be able to make it send requests to the provider. So there is one
-fetch at a time, which all requests that need it share, and a pause after it:
+Senders of requests must not be able to make this server flood the provider. So there is one fetch at a time, shared by
+all requests that need it, and a pause after it:
 
 | state | what a request does |
 |---|---|
-| no keys, or keys older than `KEPT_SECONDS` | waits for a fetch; without one, or in the pause after a failed one: 503 |
+| no keys, or keys older than `KEPT_SECONDS` | waits for a fetch; 503 if it fails, or during the pause after a failure |
 | keys older than `FRESH_SECONDS` | uses them; a fetch runs in the background |
 | keys without the token's `kid` | waits for a fetch, unless one ended within the last `PAUSE_SECONDS` |
 
-A fetch is two requests, each of at most `_LARGEST_BYTES`, in `_FETCH_SECONDS` together. Redirects aren't followed.
+A fetch consists of two requests, within `_FETCH_SECONDS` together. Each answer has at most `_LARGEST_BYTES`. Redirects
+aren't followed.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from headwater_server.identity.credentials import ProviderUnavailableError
 log = logging.getLogger("headwater.serve")
 
 FRESH_SECONDS = 300.0
-"""Age of keys from which they are fetched anew in the background."""
+"""Age from which keys are fetched again in the background."""
 KEPT_SECONDS = 14_400.0
-"""Age of keys up to which they are used while the provider is away."""
+"""Maximum age of keys in use while the provider is unavailable."""
 PAUSE_SECONDS = 30.0
 """Pause after a fetch before an unknown `kid` causes the next one."""
 RETRY_SECONDS = 5.0
@@ -46,19 +47,19 @@ _LARGEST_BYTES = 1_048_576
 _MOST_KEYS = 100
 _LEAST_RSA_BITS = 2_048
 _PUBLIC = frozenset({"kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y"})
-"""Members of a key that are read. A private key that a provider publishes by mistake is only its public half here."""
+"""Members of a key that are read: only public ones, even if a provider publishes a private key by mistake."""
 
 
 class Metadata(msgspec.Struct, frozen=True):
-    """Discovery document of a provider, as far as it is used (OpenID Connect Discovery 1.0, 3).
+    """Used members of a provider's discovery document (OpenID Connect Discovery 1.0, 3).
 
     Attributes:
         issuer: the issuer, which has to be the configured one.
-        jwks_uri: URL of its keys.
+        jwks_uri: URL of the provider's keys.
         authorization_endpoint: URL to which browsers are sent to log in.
         token_endpoint: URL at which a code is exchanged for tokens.
-        end_session_endpoint: URL to which browsers are sent to log out; None: it has none.
-        token_endpoint_auth_methods_supported: ways in which a client proves its identity at the token endpoint.
+        end_session_endpoint: URL to which browsers are sent to log out; None if the provider has none.
+        token_endpoint_auth_methods_supported: methods of client authentication at the token endpoint.
     """
 
     issuer: str
@@ -75,8 +76,8 @@ class _Documents:
 
     Attributes:
         metadata: the discovery document.
-        keys: keys for signatures that can be used.
-        fetched: time of the fetch, on the provider's clock.
+        keys: usable keys for signatures.
+        fetched: time of the fetch, in seconds of the clock of `Provider`.
     """
 
     metadata: Metadata
@@ -85,14 +86,14 @@ class _Documents:
 
 
 class ProviderDocumentError(Exception):
-    """A document of the provider can't be used; the message names the reason."""
+    """A document of the provider can't be used. The message names the reason."""
 
 
 class Provider:
     """Discovery document and keys of one issuer. For one event loop.
 
     Args:
-        issuer: URL of the issuer, exactly as its tokens have it.
+        issuer: URL of the issuer, spelled as in its tokens.
         clock: monotonic seconds.
     """
 
@@ -104,18 +105,18 @@ class Provider:
         self._failed = False
         self._next = clock()
         """Time before which no fetch begins."""
-        # Reading the machine's authorities takes longer than a request may hold the event loop.
+        # Made once: reading the machine's authorities would block the event loop for too long in a request.
         self._tls = httpx2.create_ssl_context()
 
     def client_options(self) -> dict[str, Any]:
-        """Options of every HTTP client that asks the provider."""
+        """Options of all HTTP clients that send requests to the provider."""
         return {"verify": self._tls, "timeout": _FETCH_SECONDS, "follow_redirects": False}
 
     async def metadata(self) -> Metadata:
         """Return the discovery document.
 
         Raises:
-            ProviderUnavailableError: it isn't known, and can't be had now.
+            ProviderUnavailableError: the document isn't known, and can't be fetched now.
         """
         return (await self._current()).metadata
 
@@ -127,7 +128,7 @@ class Provider:
             algorithm: one of `lists.ALGORITHMS`.
 
         Raises:
-            ProviderUnavailableError: the keys aren't known, or haven't this one, and can't be had now.
+            ProviderUnavailableError: the keys, or this key, aren't known, and can't be fetched now.
         """
         documents = await self._current()
         found = _select(documents.keys, kid, algorithm)
@@ -140,10 +141,10 @@ class Provider:
         return found
 
     async def _current(self) -> _Documents:
-        """Documents that may be used.
+        """Return documents that aren't too old.
 
         Raises:
-            ProviderUnavailableError: there are none, and none can be had now.
+            ProviderUnavailableError: there are none, and none can be fetched now.
         """
         if not (found := self._kept()) and self._may_fetch():
             await self._fetch()
@@ -167,11 +168,11 @@ class Provider:
         return self._fetching
 
     async def _fetch(self) -> None:
-        # The client of one request may go away; others wait for the same fetch.
+        # Shielded: if one client disconnects, other requests still wait for the same fetch.
         await asyncio.shield(self._begin())
 
     async def _fetch_documents(self) -> None:
-        """Fetch both documents. A failure is logged, and the ones before are kept."""
+        """Fetch both documents. After a failure, which is logged, the previous documents are kept."""
         try:
             self._documents = await self._fetched()
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ProviderDocumentError) as error:
@@ -193,11 +194,11 @@ class Provider:
             self._fetching = None
 
     async def _fetched(self) -> _Documents:
-        """Both documents.
+        """Fetch and return both documents.
 
         Raises:
-            ProviderDocumentError: one can't be used.
-            HTTPError, InvalidURL, OSError, TimeoutError: one can't be had.
+            ProviderDocumentError: a document can't be used.
+            HTTPError, InvalidURL, OSError, TimeoutError: a document can't be fetched.
         """
         began = self._clock()
         url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
@@ -208,7 +209,7 @@ class Provider:
 
 
 def is_safe_url(url: str) -> bool:
-    """Return True for an absolute HTTPS URL without credentials, and for plain HTTP of a loopback address."""
+    """Return True for an absolute URL without credentials: HTTPS, or HTTP on a loopback address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -220,10 +221,10 @@ def is_safe_url(url: str) -> bool:
 
 
 async def _body(client: httpx2.AsyncClient, url: str) -> bytes:
-    """Body of a document.
+    """Fetch the body of a document.
 
     Raises:
-        ProviderDocumentError: the answer isn't 200, or too large.
+        ProviderDocumentError: the answer isn't 200, or is too large.
         HTTPError, InvalidURL, OSError: there is no answer.
     """
     async with client.stream("GET", url, headers={"Accept": "application/json"}) as answer:
@@ -238,10 +239,10 @@ async def _body(client: httpx2.AsyncClient, url: str) -> bytes:
 
 
 def _metadata_in(body: bytes, issuer: str) -> Metadata:
-    """Discovery document of the issuer.
+    """Parse the discovery document of the issuer.
 
     Raises:
-        ProviderDocumentError: it is another issuer's, or can't be used.
+        ProviderDocumentError: the document is another issuer's, or can't be used.
     """
     try:
         found = msgspec.json.decode(body, type=Metadata)
@@ -263,10 +264,10 @@ class _KeySet(msgspec.Struct, frozen=True):
 
 
 def _keys_in(body: bytes) -> tuple[Key, ...]:
-    """Keys of a set that can verify a signature. Others are left out: symmetric, too small, for encryption, unknown.
+    """Return the keys of a set that can verify signatures. Symmetric, small, unknown and encryption keys are left out.
 
     Raises:
-        ProviderDocumentError: it is no set of keys.
+        ProviderDocumentError: the body isn't a set of keys.
     """
     try:
         documents = msgspec.json.decode(body, type=_KeySet).keys
@@ -283,7 +284,7 @@ def _key_in(document: dict[str, Any]) -> Key | None:
     try:
         match public.get("kty"):
             case "RSA":
-                # Before it is made a key: of a small one joserfc warns.
+                # Checked before the key is made: joserfc warns about small keys.
                 size = int.from_bytes(urlsafe_b64decode(public["n"].encode())).bit_length()
                 return RSAKey.import_key(public) if size >= _LEAST_RSA_BITS else None
             case "EC":

@@ -1,7 +1,7 @@
-"""People whom a proxy in front of the server has logged in, and names in headers.
+"""People whom a proxy has logged in, and whom it names in headers.
 
-The headers count only in requests that come from one of the proxy's networks and have its secret. The proxy has to set
-or remove all three headers in every request that it passes on, or clients could send their own.
+The headers count only in requests from one of the proxy's networks that have its secret. The proxy has to set or remove
+all three headers in every request; otherwise clients could send their own.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class TrustedProxy:
     """A proxy that names users.
 
     Attributes:
-        networks: its addresses.
-        secrets: secrets of which it sends one.
+        networks: addresses of the proxy.
+        secrets: accepted secrets; the proxy sends one of them.
         user_header: header with the user's name.
         groups_header: header with the user's groups, separated by commas.
         scopes: scopes of each user.
@@ -43,8 +43,8 @@ class TrustedProxy:
         """Return the user whom the proxy names in a request; None if the request isn't the proxy's, or names nobody.
 
         Raises:
-            CredentialError: the request comes from the proxy's network and names a user, but hasn't the proxy's
-                secret; or it names several.
+            CredentialError: the request comes from the proxy's network and names a user, but lacks the proxy's secret;
+                or it names several users.
         """
         named = headers.getlist(self.user_header)
         if not named or not self._is_near(scope):
@@ -60,7 +60,7 @@ class TrustedProxy:
         listed = headers.getlist(self.groups_header)
         for header, values in ((self.user_header, named), (self.groups_header, listed)):
             if len(values) > 1:
-                # A proxy that adds its header to a client's own would let the client choose.
+                # If the proxy only added its header to the client's, the client could choose the user.
                 raise CredentialError(CredentialFault.SEVERAL, f"The header {header} is there more than once.")
         if not (user := named[0].strip()):
             return None

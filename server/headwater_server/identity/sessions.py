@@ -1,9 +1,8 @@
-"""Sessions of people who logged in on the page: in memory, found by the hash of their id, bounded in number and time.
+"""Sessions of people who logged in on the page: in memory, found by the hash of their id, limited in number and time.
 
-A session has what an ID token stated about its subject, and ends with that token; with a refresh token, after
-`max_seconds`. With a refresh token a session that is used asks the provider again every `CHECK_SECONDS`, so that
-whoever loses a group there, or the account, loses it here. While the provider is away the last token counts until its
-end.
+A session has the identity of an ID token, and ends with this token; with a refresh token, it ends after `max_seconds`.
+With a refresh token, a session in use asks the provider again every `CHECK_SECONDS`, so that a lost group or account at
+the provider takes effect here. While the provider is unavailable, the last token counts until its end.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from headwater_server.identity.credentials import ProviderUnavailableError
 from headwater_server.identity.identity import Identity
 
 CHECK_SECONDS = 300
-"""Time after which the provider is asked again about the subject of a session that is used."""
+"""Time after which the provider is asked again about the subject of a session in use."""
 RETRY_SECONDS = 30
-"""Time after which it is asked again, if it couldn't be asked."""
+"""Time after which the provider is asked again, if it was unavailable."""
 MOST_SESSIONS = 10_000
 MOST_OF_SUBJECT = 20
 _ID_BYTES = 32
@@ -29,12 +28,12 @@ _ID_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Tokens that the provider gave for a log-in, and whose they are.
+    """Tokens that the provider gave for a log-in, and the identity of their subject.
 
     Attributes:
-        identity: of its subject; it expires with the ID token.
-        id_token: the ID token, which is shown to the provider at log-out.
-        refresh_token: token for the next grant; None: the provider gave none.
+        identity: identity of the subject; it expires with the ID token.
+        id_token: the ID token, which is sent to the provider at log-out.
+        refresh_token: token for the next grant; None if the provider gave none.
     """
 
     identity: Identity
@@ -47,11 +46,11 @@ class _Session:
     """A session.
 
     Attributes:
-        grant: the last one.
-        ends: latest end.
+        grant: the latest grant.
+        ends: latest end of the session.
         check: time from which the provider is asked for the next grant.
-        away: the provider couldn't be asked the last time.
-        checking: the request for the next grant, while it runs.
+        away: whether the provider was unavailable at the last check.
+        checking: the running request for the next grant; None if none runs.
     """
 
     grant: Grant
@@ -65,10 +64,10 @@ class Sessions:
     """Sessions of one server (`credentials.SessionStore`). For one event loop.
 
     Args:
-        cookie: name of the cookie that has a session's id.
-        max_seconds: latest end of a session after its log-in.
-        renew: function from a grant with a refresh token to the next one; None: the provider gives no other. Raises
-            ProviderUnavailableError.
+        cookie: name of the cookie with a session's id.
+        max_seconds: longest time from a log-in to the end of its session.
+        renew: function from a grant with a refresh token to the next grant, or to None if the provider gives none. It
+            raises ProviderUnavailableError.
         clock: current time, aware.
     """
 
@@ -83,11 +82,11 @@ class Sessions:
         self.max_seconds = max_seconds
         self._renew = renew
         self._clock = clock
-        # In the order of their log-ins, which is that of their latest ends.
+        # In the order of their log-ins, which is also the order of their latest ends.
         self._by_hash: dict[bytes, _Session] = {}
 
     def begin(self, grant: Grant) -> str:
-        """Begin a session and return its id, 256 random bits, which nothing keeps."""
+        """Begin a session and return its id: 256 random bits, of which only the hash is kept."""
         now = self._clock()
         self._make_room(grant.identity.subject, now)
         secret = secrets.token_urlsafe(_ID_BYTES)
@@ -101,10 +100,10 @@ class Sessions:
         return None if session is None else session.grant
 
     async def identity(self, cookie: str) -> Identity | None:
-        """Return whose session it is; None for one that has ended, or never was.
+        """Return the identity of a session's person; None if the session has ended or never existed.
 
         Raises:
-            ProviderUnavailableError: the last token has ended, and the provider can't be asked for the next.
+            ProviderUnavailableError: the last token has ended, and the provider can't be asked for the next one.
         """
         key = _hash(cookie)
         session = self._by_hash.get(key)
@@ -124,14 +123,14 @@ class Sessions:
         return None
 
     def _is_due(self, session: _Session) -> bool:
-        """Return True if the provider is to be asked: it is time, or the last token has ended before that."""
+        """Return True if the provider has to be asked: the check is due, or the last token has ended before it."""
         now, expires = self._clock(), session.grant.identity.expires
         return now >= session.check or (expires is not None and now >= expires and not session.away)
 
     async def _check(self, key: bytes, session: _Session) -> None:
         if session.checking is None:
             session.checking = asyncio.get_running_loop().create_task(self._next_grant(key, session))
-        # The client of one request may go away; others wait for the same answer.
+        # Shielded: if one client disconnects, other requests still wait for the same answer.
         await asyncio.shield(session.checking)
 
     async def _next_grant(self, key: bytes, session: _Session) -> None:
@@ -151,7 +150,7 @@ class Sessions:
             session.checking = None
 
     def _make_room(self, subject: str, now: datetime) -> None:
-        """Forget sessions that have ended; of too many the oldest, first of the same subject."""
+        """Remove ended sessions. If there are too many, remove the oldest, first those of the same subject."""
         for key, session in list(self._by_hash.items()):
             if now < session.ends:
                 break
@@ -164,5 +163,5 @@ class Sessions:
 
 
 def _hash(secret: str) -> bytes:
-    """Key of a session. The time of a look-up depends on it, and nobody without the id can choose it bit by bit."""
+    """Key of a session. The time of a look-up depends on the key, which nobody without the id can choose bit by bit."""
     return hashlib.sha256(secret.encode()).digest()

@@ -1,14 +1,14 @@
 """API tokens in a file: names, hashes, scopes. The file never has a secret.
 
-A secret is `hw_` and 64 hexadecimal digits, 256 random bits, so that programs that look for secrets find it by its
-shape. Its SHA-256 is the key by which it is looked up: the time of a look-up depends on the hash, which nobody who
-doesn't have the secret can choose digit by digit. A slow hash would add nothing to 256 random bits.
+A secret is `hw_` and 64 hexadecimal digits (256 random bits), a form that secret scanners can find. Its SHA-256 is the
+key of look-ups. The time of a look-up depends on the hash, which nobody without the secret can choose digit by digit. A
+slow hash would add nothing to 256 random bits.
 
     {"version": 1, "tokens": [{"name": "ci", "sha256": "…", "scopes": ["write"], "tenant": null, "groups": [],
      "created": "2026-11-28T05:00:00Z", "expires": "2027-02-26T05:00:00Z", "revoked": null}]}
 
-Writers hold a lock (`<file>.lock`), write a new file with mode 0600 beside the old one, and rename it. Readers take no
-lock: they have the old file or the new one.
+Writers hold a lock (`<file>.lock`), write a new file with mode 0600 in the same folder, and rename it. Readers take no
+lock: they read the old file or the new one.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ PREFIX = "hw_"
 _SECRET_BYTES = 32
 _NAME = r"\A[A-Za-z0-9][A-Za-z0-9._@-]{0,99}\Z"
 _GONE = None
-"""Signature of a file that isn't there."""
+"""Signature of a missing file."""
 _UNSEEN = ()
-"""Signature of a file that can't be looked at."""
+"""Signature of a file that can't be examined."""
 
 
 class ApiToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """API token, as the file has it.
+    """API token in the file.
 
     Attributes:
-        name: unique in the file, also among revoked tokens: an audit names it.
+        name: name, unique in the file including revoked tokens, because the audit records it.
         sha256: SHA-256 of the secret, as 64 hexadecimal digits.
-        scopes: actions that it allows.
-        created: time of its creation.
-        tenant: the only tenant whose graph it may ask; None: the server's.
-        groups: groups that its holder counts as a member of.
-        expires: time from which it isn't valid; None: it doesn't expire.
-        revoked: time of its revocation; None: it isn't revoked.
+        scopes: actions that the token allows.
+        created: time of creation.
+        tenant: the only tenant whose graph the token may ask; None: the server's tenant.
+        groups: groups of the token's holder.
+        expires: time from which the token isn't valid; None if it doesn't expire.
+        revoked: time of revocation; None if it isn't revoked.
     """
 
     name: Annotated[str, msgspec.Meta(pattern=_NAME)]
@@ -79,11 +79,11 @@ class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokensFileError(Exception):
-    """The file can't be read or written, or isn't a file of tokens; the message names it and the reason."""
+    """The file can't be read or written, or isn't a file of tokens. The message names the file and the reason."""
 
 
 class TokenNameError(Exception):
-    """The name can't be used: it is taken, ill-formed, or nobody's.
+    """The name can't be used: it is taken, ill-formed or unknown.
 
     Attributes:
         names: names in the file.
@@ -95,9 +95,9 @@ class TokenNameError(Exception):
 
 
 class TokenVerifier:
-    """Verifier of API tokens. It reads the file anew whenever the file has changed.
+    """Verifier of API tokens. It reads the file again whenever the file has changed.
 
-    While the file is broken, or can't be read, the tokens of its last good content stay valid. If the file is gone, no
+    While the file is broken, or can't be read, the tokens of its last good content stay valid. Without the file, no
     token is valid.
 
     Args:
@@ -105,7 +105,7 @@ class TokenVerifier:
         clock: current time, aware.
 
     Raises:
-        TokensFileError: the file is there and broken, so that there is no good content yet.
+        TokensFileError: the file exists and is broken.
     """
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = utc_now) -> None:
@@ -114,7 +114,7 @@ class TokenVerifier:
         self._by_hash: dict[str, tuple[ApiToken, Identity]] = {}
         self._signature: tuple[int, ...] | None = _GONE
         self.readable = True
-        """False while the file is gone, broken or can't be read."""
+        """False while the file is missing, broken or unreadable."""
         try:
             self._read()
         except FileNotFoundError:
@@ -138,7 +138,7 @@ class TokenVerifier:
         return identity
 
     def check(self) -> bool:
-        """Look at the file now; return True if it can be read."""
+        """Check the file now; return True if it can be read."""
         self._refresh()
         return self.readable
 
@@ -167,8 +167,8 @@ class TokenVerifier:
         """Read the file.
 
         Raises:
-            FileNotFoundError: it is gone.
-            TokensFileError: it is broken.
+            FileNotFoundError: the file is missing.
+            TokensFileError: the file is broken.
         """
         tokens, signature = _read(self._path)
         self._by_hash = {token.sha256: (token, token.identity()) for token in tokens}
@@ -185,7 +185,7 @@ class TokenVerifier:
 
 
 def list_tokens(path: Path) -> tuple[ApiToken, ...]:
-    """Read the tokens, in the order of their creation. A file that isn't there has none.
+    """Read the tokens, in the order of their creation; none if the file is missing.
 
     Raises:
         TokensFileError: the file is broken or can't be read.
@@ -206,10 +206,10 @@ def create_token(
     tenant: str | None = None,
     groups: Sequence[str] = (),
 ) -> tuple[ApiToken, str]:
-    """Create a token, and the file if it isn't there.
+    """Create a token, and the file if it is missing.
 
     Returns:
-        The token, and its secret, which nothing keeps.
+        The token, and its secret, which isn't stored.
 
     Raises:
         TokenNameError: the name is taken or ill-formed.
@@ -229,7 +229,7 @@ def create_token(
 
 
 def revoke_token(path: Path, name: str, *, now: datetime) -> ApiToken:
-    """Revoke a token. One that is revoked already stays as it is.
+    """Revoke a token. A token that is already revoked isn't changed.
 
     Raises:
         TokenNameError: there is no such token.
@@ -253,11 +253,11 @@ def _signature(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _read(path: Path) -> tuple[tuple[ApiToken, ...], tuple[int, ...]]:
-    """Tokens of a file, and the signature of what was read.
+    """Read the tokens of a file; return them and the signature of the read file.
 
     Raises:
-        FileNotFoundError: it isn't there.
-        TokensFileError: it is broken or can't be read.
+        FileNotFoundError: the file is missing.
+        TokensFileError: the file is broken or can't be read.
     """
     try:
         with path.open("rb") as file:
@@ -286,7 +286,7 @@ def _changing(path: Path) -> Iterator[list[ApiToken]]:
     Raises:
         TokensFileError: the file is broken, or can't be read or written.
     """
-    # A link stays one: what it leads to is replaced.
+    # A symbolic link isn't replaced, but its target.
     file = path.resolve()
     try:
         lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -304,18 +304,18 @@ def _changing(path: Path) -> Iterator[list[ApiToken]]:
 
 
 def _replace(file: Path, content: bytes) -> None:
-    """Write a file at once and for good; only its owner may read it.
+    """Write a file atomically and durably; only its owner may read it.
 
     Raises:
-        TokensFileError: it can't be written.
+        TokensFileError: the file can't be written.
     """
     try:
-        # `mkstemp` makes it with mode 0600.
+        # `mkstemp` creates the file with mode 0600.
         descriptor, beside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(descriptor, "wb") as writing:
                 if file.exists():
-                    # An administrator may write what the server's user has to read.
+                    # If an administrator writes the file, the server's user still has to read it.
                     with contextlib.suppress(PermissionError):
                         os.fchown(writing.fileno(), file.stat().st_uid, file.stat().st_gid)
                 writing.write(content)

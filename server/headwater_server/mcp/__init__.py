@@ -1,10 +1,10 @@
-"""The questions as tools of the Model Context Protocol, for assistants.
+"""Tools of the Model Context Protocol for the questions, for assistants.
 
-tools     the tools: which operation each asks, with which of its parameters, and what its answer means
-asks      how a tool asks an operation: the seam between the tools and whoever answers
-protocol  the tools as a server of the official SDK, whatever carries its messages
-http      `/mcp` of `headwater serve`, and where its clients learn at which provider to log in
+tools     the tools: operation and parameters of each, and the meaning of its answer
+asks      interface between the tools and the API that answers them
+protocol  server of the tools with the official SDK, independent of the transport
+http      `/mcp` of `headwater serve`, and metadata with the provider at which clients log in
 
-A tool has no way of its own to the graph: it asks an operation of the API with the credential of its caller. So it
-can't answer what the API would refuse, and the API's limits, filter and audit hold for it.
+A tool doesn't read the graph itself: it asks an operation of the API with its caller's credential. So the API's limits,
+filter and audit apply, and a tool can't answer a question that the API would refuse.
 """

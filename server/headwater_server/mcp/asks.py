@@ -1,6 +1,6 @@
-"""`Asks`: the seam between the tools and the API that answers them.
+"""`Asks`: interface between the tools and the API that answers them.
 
-`InProcess` asks an app of this process. Whoever asks a server elsewhere implements the same protocol.
+`InProcess` asks an app of this process. Clients of a remote server implement the same protocol.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Answer:
 
 
 class Asks(Protocol):
-    """One way to ask operations of the API, for one call of a tool."""
+    """Function that asks an operation of the API, for one call of a tool."""
 
     async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
         """Ask.
 
         Args:
             method: HTTP method.
-            path: path below the server's URL, its parameters escaped.
+            path: path below the server's URL, with escaped parameters.
             parameters: names and values of the query.
-            body: content of the request's body; None: it has none.
+            body: content of the request's body; None without a body.
         """
 
 
@@ -49,14 +49,14 @@ _KEPT = ("asgi", "http_version", "scheme", "server", "client", "root_path", "sta
 
 
 class InProcess:
-    """Asks an app of this process, as the sender of another request (`Asks`).
+    """Asks an app of this process as the sender of another request (`Asks`).
 
-    The question has that request's headers, so that its credential counts, address and client certificate; not those
-    that describe its body and the form of its answer.
+    The question has the address, the client certificate and the headers of that request, so that its credential counts.
+    Headers about its body and the form of its answer are left out.
 
     Args:
         app: the whole app, with its middleware.
-        sender: ASGI scope of the request that asks.
+        sender: ASGI scope of that request.
         tool: name of the tool, for the audit.
     """
 
@@ -66,10 +66,10 @@ class InProcess:
         self._tool = tool
 
     async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
-        """Ask. Only questions without a body are asked yet.
+        """Ask an operation without a body.
 
         Raises:
-            ValueError: there is a body.
+            ValueError: the question has a body, which isn't supported.
         """
         if body is not None:
             raise ValueError("a question in this process has no body")

@@ -1,10 +1,10 @@
-"""`/mcp`: the tools over streamable HTTP, without sessions, each answer one JSON document.
+"""`/mcp`: the tools over streamable HTTP, without sessions; each answer is one JSON document.
 
-A call of a tool is a request to an operation within the process (`asks.InProcess`), which the audit records with the
-name of the tool. The request to `/mcp` itself is recorded where that can't be: it is refused, or asks no operation.
+A call of a tool becomes a request to an operation within the process (`asks.InProcess`), which the audit records with
+the tool's name. The request to `/mcp` itself is only recorded if it is refused or asks no operation.
 
-A client that isn't logged in learns from the answer 401 where the metadata of this resource are (RFC 9728), and from
-these at which OIDC provider to get a token.
+A client that isn't logged in gets the answer 401 with the URL of this resource's metadata (RFC 9728). The metadata name
+the OIDC provider that gives tokens.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HOST = re.compile(r"[A-Za-z0-9.\-]+(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?")
 
 
 def mcp_routes(document: Mapping[str, Any], serve: ServeSettings) -> list[Route]:
-    """Routes of the protocol.
+    """Make the routes of `/mcp` and its metadata.
 
     Args:
         document: OpenAPI document of the app.
@@ -66,7 +66,7 @@ class _McpRoute(ScopedRoute):
     operation_id = OPERATION
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request, which counts under this path."""
+        """Handle a request; metrics count it under this path."""
         scope["route"] = self
         await super().handle(scope, receive, send)
 
@@ -77,7 +77,7 @@ def has_metadata(serve: ServeSettings) -> bool:
 
 
 def metadata_url(serve: ServeSettings) -> Callable[[Scope], str | None]:
-    """Function from a refused request to the URL of the metadata; None if there are none, or it wasn't to `/mcp`."""
+    """Make the function from a refused request to the URL of the metadata; None without metadata or for other paths."""
 
     def of(scope: Scope) -> str | None:
         base = _base(scope, serve) if has_metadata(serve) and scope["path"] == PATH else None
@@ -99,7 +99,7 @@ def resource_metadata(scope: Scope, serve: ServeSettings) -> dict[str, Any]:
 
 
 def _base(scope: Scope, serve: ServeSettings) -> str | None:
-    """URL by which a client reaches this server; None: it used no name of a host."""
+    """URL of this server for a client; None if the request has no valid `Host`."""
     if serve.public_url is not None:
         return serve.public_url.rstrip("/")
     host = Headers(scope=scope).get("host", "")
@@ -107,7 +107,7 @@ def _base(scope: Scope, serve: ServeSettings) -> str | None:
 
 
 class McpEndpoint:
-    """ASGI app of `/mcp`. Nothing of a request outlives it.
+    """ASGI app of `/mcp`. It keeps no state between requests.
 
     Args:
         document: OpenAPI document of the app.
@@ -141,7 +141,7 @@ class McpEndpoint:
 
     @cached_property
     def _server(self) -> Server[Any]:
-        # The SDK takes a second to import: only where somebody asks, and not on the thread of the event loop.
+        # Importing the SDK takes a second: it is imported at the first request, not on the thread of the event loop.
         from headwater_server.mcp.protocol import mcp_server
 
         tools = bound_tools(self._document)
@@ -149,7 +149,7 @@ class McpEndpoint:
 
 
 def _asks_of(context: Context, name: str) -> _RecordedAsks:
-    """Ask as the sender of the request that calls the tool. Until it asks, the audit has the call itself."""
+    """Make the `Asks` of a tool's call, with the sender of its request. The audit records a call that asks nothing."""
     request = context.request
     if not isinstance(request, Request):
         raise TypeError("a call of a tool came without its HTTP request")
@@ -165,7 +165,7 @@ class _RecordedAsks(InProcess):
         self._scope = scope
 
     async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
-        """Ask."""
-        # The operation has a record of its own.
+        """Ask an operation."""
+        # The operation has its own audit record.
         self._scope[RECORDED] = False
         return await super().__call__(method, path, parameters, body)

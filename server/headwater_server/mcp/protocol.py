@@ -1,8 +1,8 @@
-"""Server of the tools: lists them, calls them, and makes results of the API's answers.
+"""Server of the tools: lists them, calls them, and converts the API's answers to results.
 
-An answer is sent as `structuredContent`, and as text with the same JSON: clients show one of the two to their model,
-and no two of them the same one. In the text invisible characters are escaped. Problems (RFC 9457) are results that
-`isError` marks, so that the model sees what is wrong and can ask better.
+An answer is sent as `structuredContent`, and as text with the same JSON, because some clients show the one to their
+model, some the other. In the text, invisible characters are escaped. Problems (RFC 9457) are results with `isError`, so
+that the model sees the fault and can correct its question.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _TOO_LARGE = "urn:headwater:answer-too-large"
 def mcp_server(
     tools: Mapping[str, BoundTool], asks_of: Callable[[Context, str], Asks], *, most_bytes: int
 ) -> Server[Any]:
-    """Server of the tools.
+    """Make the server of the tools.
 
     Args:
-        tools: by name.
-        asks_of: called once for each call, with the name that the client gave: how this call asks.
-        most_bytes: the largest answer; a larger one becomes an error.
+        tools: tools by name.
+        asks_of: function that makes the `Asks` of a call, given the client's context and the tool's name.
+        most_bytes: maximum size of an answer; a larger answer becomes an error.
     """
     listed = [
         ListedTool(

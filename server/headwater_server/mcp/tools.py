@@ -27,6 +27,7 @@ _DATASET = (
 _ARGUMENTS = {
     "dataset": _DATASET,
     "column": "Field path of a column of the dataset, `address.city`; without, the dataset as a whole.",
+    "incident": "Id of the incident, or the beginning of it.",
     "job": "The job: its key, or its name, with its namespace or alone.",
     "name": "Key or name of what to show: of a dataset or job with its namespace or alone; of a column "
     "`dataset#field.path`; of a run its id.",
@@ -158,6 +159,25 @@ TOOLS = (
         (Target("blast"),),
         ("run", "query", "first_batch", "last_batch", *_OF_RECORDS, "depth", "limit"),
         _STEPS,
+    ),
+    Tool(
+        "incidents",
+        "Show open incidents",
+        "List open incidents, or show one of them: its scope, what it reached as the graph is now, who reads bad data, "
+        "and what was done. Where `reach.complete` is false, or a part has the certainty UNKNOWN, more may be bad than "
+        "is listed; a list's numbers are as of `reached_as_of`.",
+        (Target("incident", {"id": "incident"}), Target("incidents")),
+        ("dataset", "severity", "all", "reach", "limit", "cursor"),
+        "Show one without its reach: `reach` false; or lower `limit`.",
+    ),
+    Tool(
+        "gate",
+        "Find what holds a dataset",
+        "Find the open incidents whose bad data is, or may be, in a dataset or in some of its partitions, as the graph "
+        "is now. Certainty UNKNOWN: it may be. Only where `is_free` is true is nothing bad known to be in it.",
+        (Target("gate"),),
+        ("dataset", "partition", "max_severity"),
+        "Name one `partition`.",
     ),
     Tool(
         "runs",

@@ -2,12 +2,12 @@
 
 requests    the outermost: counts and times requests; defects become problems; limits concurrent questions; paths as
     sent
-audit       a record of each, before its answer
-hosts       only under a name of this server, and not from another site's page
-identify    who asks, and whether the credential allows what the route needs
-intake      the doors for events and declarations
+audit       audit record of each request, before its answer
+hosts       refusal of requests for other hosts, and from pages of other sites
+identify    identity of the asker, and check of the scope that the route needs
+intake      limits of requests with events and declarations
 answers     headers for browsers, HEAD without a body, gzip
-bodies      read whole, and JSON
+bodies      complete reading of bodies, which must be JSON
 
-`app` has their order.
+`app` defines their order.
 """

@@ -1,6 +1,6 @@
-"""Answers: headers for browsers, HEAD without a body, and gzip where `Accept-Encoding` wants it (RFC 9110 §12.5.3).
+"""Answers: headers for browsers, HEAD without a body, and gzip if `Accept-Encoding` asks for it (RFC 9110 §12.5.3).
 
-There are no CORS headers: another site's script may not read any answer.
+There are no CORS headers: scripts of other sites can't read any answer.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _ALWAYS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# Nothing in a JSON document is to be run, drawn or framed.
+# Browsers must not run, draw or frame anything in a JSON document.
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
-# The page brings all that it needs. The layout runs in a worker; the drawing sets styles on elements.
+# The page loads nothing from elsewhere. The layout runs in a worker; the drawing sets styles on elements.
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
@@ -31,13 +31,13 @@ def _raw(policy: str) -> tuple[tuple[bytes, bytes], ...]:
 
 # No route sets any of these headers itself.
 _DATA_HEADERS, _PAGE_HEADERS = _raw(_DATA_POLICY), _raw(_PAGE_POLICY)
-# A browser that has seen it asks this host by HTTPS only, for a year.
+# Browsers then use only HTTPS for this host, for a year.
 _ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 _DATA_PATHS = ("/api/", "/mcp", "/.well-known/", "/openapi.json", "/livez", "/readyz", "/metrics")
 
 
 class SecurityHeaders:
-    """Adds these headers to every answer."""
+    """Adds security headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class SecurityHeaders:
 
 
 class Head:
-    """Asks GET, and keeps the body back."""
+    """Answers HEAD: passes it on as GET, and drops the body of the answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -82,7 +82,7 @@ class Head:
         try:
             await self._app(scope, receive, bodiless)
         finally:
-            # An answer from outside, to a defect, is to have no body either: the server looks at the method.
+            # Restored for answers of outer middleware, such as to a defect: the server drops their body by the method.
             scope["method"] = "HEAD"
 
 
@@ -90,7 +90,7 @@ _NAME = b"accept-encoding"
 
 
 class Codings:
-    """Hands `Accept-Encoding` on as `gzip`, or not at all."""
+    """Replaces `Accept-Encoding` by `gzip`, or removes it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -100,13 +100,13 @@ class Codings:
         if scope["type"] == "http":
             accepted = ",".join(Headers(scope=scope).getlist("accept-encoding"))
             others = [(name, value) for name, value in scope["headers"] if name != _NAME]
-            # In place: the counter of requests reads the route that the router writes into the scope.
+            # Changed in place: outer middleware reads the route that the router writes into this scope.
             scope["headers"] = [*others, (_NAME, b"gzip")] if wants_gzip(accepted) else others
         await self._app(scope, receive, send)
 
 
 def wants_gzip(accepted: str) -> bool:
-    """`gzip`, `br, gzip;q=0.5` and `*` do; nothing, `gzip;q=0` and `identity, gzip;q=0.5` don't."""
+    """Return True for `gzip`, `br, gzip;q=0.5` and `*`; False for nothing, `gzip;q=0` and `identity, gzip;q=0.5`."""
     weights: dict[str, float] = {}
     for item in accepted.lower().split(","):
         coding, _, parameters = item.partition(";")
@@ -116,7 +116,7 @@ def wants_gzip(accepted: str) -> bool:
 
 
 def _weight(parameters: str) -> float:
-    """Quality value of an `Accept-Encoding` entry: 1 without a `q=`, 0 where its value can't be parsed."""
+    """Quality value of an `Accept-Encoding` entry: 1 without a `q=`, 0 if its value can't be parsed."""
     name, _, value = parameters.strip().partition("=")
     if not name:
         return 1.0

@@ -1,13 +1,12 @@
 """Audit of requests: a record of each question and each change, durable before the first byte of the answer.
 
-    a question    OUTCOME, then the answer. If it can't be written, the answer is a 503, and nothing of it leaves.
+    a question    OUTCOME, then the answer. If OUTCOME can't be written, the client gets only a 503.
     a change      INTENT before the body is read, then the work, then OUTCOME. If INTENT can't be written, nothing is
-                  changed. If OUTCOME can't, the answer still says what was changed, since Kafka has it: an INTENT
-                  without OUTCOME stays, and a LOST record follows.
+                  changed. If OUTCOME can't be written, the answer still reports the change, because Kafka has it. The
+                  INTENT stays without OUTCOME, and a LOST record follows.
 
-Refused requests are recorded as well, also those that no identity could be established for. Routes that have nothing of
-the graph say so (`scoped`): of them only who is refused is recorded. A call of a tool (`mcp`) is recorded once, as the
-question that it asks.
+Refused requests are recorded, too, even without an identity. For routes that show nothing of the graph (`scoped`), only
+refusals are recorded. A call of a tool (`mcp`) is recorded once, as the question that it asks.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class RequestAudit:
         except _UnrecordedError:
             await recorded.refuse()
         except BaseException as error:
-            # `Unforeseen` answers, with nothing of the graph.
+            # `Unforeseen` answers; its answer contains nothing of the graph.
             recorded.given_up(500 if isinstance(error, Exception) else 503)
             raise
         else:
@@ -95,12 +94,12 @@ class _Request:
         self._replaced = False
 
     async def receive(self) -> Message:
-        """Return the next message of the body. Before the first one of a change, its intent is written.
+        """Return the next message of the body. Before the first message of a change, write its intent.
 
-        By now the identity is established, and nothing has been done with the body.
+        At this time the identity is known, and the body isn't processed yet.
 
         Raises:
-            _UnrecordedError: it can't be.
+            _UnrecordedError: the intent can't be written.
         """
         if not self._intended and self._method not in _SAFE:
             route, found = _route(self._scope)
@@ -111,7 +110,7 @@ class _Request:
         return await self._receive()
 
     async def send(self, message: Message) -> None:
-        """Send a message of the answer. Before the first one, the outcome is written."""
+        """Send a message of the answer. Before the first message, write the outcome."""
         if self._replaced:
             return
         if message["type"] == "http.response.start" and not self._answered:
@@ -130,22 +129,22 @@ class _Request:
         """Answer 503."""
         self._answered = True
         self._refused()
-        self._scope["method"] = self._method  # by which the server keeps the body of an answer to HEAD back
+        self._scope["method"] = self._method  # for HEAD, the server then drops the body
         detail = "This server records who asks what, and can't now. Ask again a little later."
         await problem(ProblemType.AUDIT_UNAVAILABLE, detail)(self._scope, self._receive, self._send)
 
     def given_up(self, status: int | None) -> None:
-        """Write the outcome of a request that had no answer yet, and don't wait for it.
+        """Write the outcome of a request that had no answer yet, without waiting until it is durable.
 
         Args:
-            status: status of the answer that others give; None: the client has gone.
+            status: status of the answer of outer middleware; None if the client has disconnected.
         """
         if not self._answered and (status is not None or self._intended):
             self._answered = True
             self._audit.writer.submit(self._record(Kind.OUTCOME, status, *_route(self._scope)))
 
     async def _is_recorded(self, record: AuditRecord) -> bool:
-        """Write a record; return False if the request must be refused for want of it."""
+        """Write a record; return False if the request must be refused because the record can't be written."""
         try:
             await self._audit.writer.written(record)
         except AuditUnwritableError:
@@ -160,7 +159,7 @@ class _Request:
         if route is None:
             parameters.append(("path", scope["path"]))
         if route is None or isinstance(route, APIRoute):
-            # Outside of the API a query may have one-time codes of a log-in.
+            # Only for the API: other queries may contain one-time codes of a log-in.
             parameters += parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         filters, left_out = filters_of(parameters)
         decision, rules = scope.get(DECISION, (None, ()))
@@ -188,7 +187,7 @@ class _Request:
 
 
 def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
-    """The route of a request, with the parameters of its path: the router's, or the one that it would choose."""
+    """Route of a request and its path parameters, as the router has chosen or would choose it."""
     route: BaseRoute | None = scope.get("route")
     if route is not None:
         return route, scope.get("path_params", {})
@@ -196,6 +195,6 @@ def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
 
 
 def _changes(route: BaseRoute | None, method: str) -> bool:
-    """Return True if a request may change something: its route takes its method, and isn't one of a question."""
+    """Return True if a request may change something: its route accepts its method, and isn't a question's route."""
     takes = isinstance(route, Route) and method in (route.methods or ())
     return takes and getattr(route, "operation_id", None) not in {*QUESTIONS_WITH_BODIES, MCP}

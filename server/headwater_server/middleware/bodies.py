@@ -1,7 +1,7 @@
-"""Reader of whole bodies before the request is handled, with limits of size and time. They are JSON.
+"""Reader of complete JSON bodies before the request is handled, with limits of size and time.
 
-A request whose body is still arriving isn't a question yet, and doesn't count among the waiting ones. Media types and
-codings other than plain JSON are refused.
+A request whose body is still arriving doesn't count as a waiting question. Media types and codings other than plain
+JSON are refused.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from headwater_server.connections import network_of
 from headwater_server.problems import ProblemType, problem
 
 READ = "headwater.body_read"
-"""Key in the scope of a request whose body `middleware.intake` has read: it isn't a question."""
+"""Key in a request's scope, set if `middleware.intake` has read the body: the request isn't a question."""
 
 # The rest of the body isn't read: `connections` discards it.
 CLOSE = {"Connection": "close"}
 
 
 class Bodies:
-    """Reads the body, or answers why not.
+    """Reads the body, or answers with the reason of refusal.
 
     Args:
         app: the next app; it gets the body in one piece.
-        most_bytes: the largest body.
+        most_bytes: maximum size of a body.
         seconds: longest time that a body may take to arrive.
-        most: maximum number of bodies that arrive at the same time. If there is one more, the oldest is given up: a
-            body usually follows its head at once, so an old one is more likely malicious.
+        most: maximum number of bodies that arrive at the same time. One more makes the oldest be dropped: a body
+            usually follows its head at once, so an old one is more likely malicious.
         most_of_client: maximum number of bodies from one address.
     """
 
@@ -110,12 +110,12 @@ async def read_whole(receive: Receive, most_bytes: int, hold: Callable[[int], No
     """Read a body to its end.
 
     Args:
-        receive: source of its pieces.
-        most_bytes: the largest body.
+        receive: source of the body's pieces.
+        most_bytes: maximum size of the body.
         hold: called with the size of each piece before it is kept; an exception ends the reading.
 
     Raises:
-        BodyTooLargeError: it has more bytes.
+        BodyTooLargeError: the body is larger than `most_bytes`.
         ClientGoneError: the client disconnected.
     """
     body = bytearray()
@@ -143,7 +143,7 @@ def media_type(headers: Headers) -> str:
 
 
 def is_json(media: str) -> bool:
-    """True for `application/json` and types built on it, as `application/ld+json`."""
+    """Return True for `application/json` and types based on it, such as `application/ld+json`."""
     return media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
 
 
@@ -153,7 +153,7 @@ def content_coding(headers: Headers) -> str:
 
 
 def in_one_piece(body: bytes, receive: Receive) -> Receive:
-    """Pass a read body to the next app."""
+    """Make the `receive` of the next app, which returns the read body in one message."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_whole() -> Message:
@@ -166,7 +166,7 @@ class Media:
     """Answers 415 to a body of another type.
 
     Args:
-        below: the path below which types are checked.
+        below: path; types are checked only below it.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:
@@ -186,7 +186,7 @@ class Media:
 
 
 def _refusal(headers: Headers) -> str | None:
-    """Reason for refusing a request's body by its headers; None if it is accepted, or without a body."""
+    """Reason for refusing a request's body, from its headers; None if the body is accepted or absent."""
     if not has_body(headers):
         return None
     coding = content_coding(headers)

@@ -1,15 +1,13 @@
-"""Filter of requests: only under a name of this server, with one length, and not from another site's page.
+"""Filter of requests: refuses other hosts' names, bodies with two lengths, and requests of other sites' pages.
 
-A web site may point one of its names at 127.0.0.1, and a browser then considers this server part of that site (DNS
-rebinding). Such a request has the site's name in `Host`.
-
-A body with two lengths, by Content-Length and by Transfer-Encoding, may end at different positions for a proxy and for
-this server, so that its rest would count as somebody else's request (RFC 9112, 6.1).
-
-Browsers mark each request with its initiator (Fetch Metadata). Another site's page could make a visitor's browser ask
-endless questions, although the page can't read the answers, or change something with the visitor's session. Links from
-other sites are allowed: the visitor follows them deliberately. Browsers from before 2023 send no Fetch Metadata; they
-send the initiator's origin with what changes something.
+- Host: a web site may point one of its names at 127.0.0.1, and a browser then considers this server part of that site
+  (DNS rebinding). Such a request has the site's name in `Host`.
+- Length: a body with Content-Length and Transfer-Encoding may end at different positions for a proxy and for this
+  server. Its rest would then count as another request (RFC 9112, 6.1).
+- Site: another site's page could make a visitor's browser send endless questions, although the page can't read the
+  answers, or change something with the visitor's session. Browsers mark each request with its initiator (Fetch
+  Metadata). Links from other sites are allowed, because the visitor follows them deliberately. Browsers from before
+  2023 send no Fetch Metadata; with changes they send the initiator's origin.
 """
 
 from __future__ import annotations
@@ -49,14 +47,14 @@ class Hosts:
 
 
 def host_of(header: str) -> str:
-    """`Localhost:8470` ⇒ `localhost`, `[::1]:8470` ⇒ `::1`."""
+    """Host name in a `Host` header: `Localhost:8470` ⇒ `localhost`, `[::1]:8470` ⇒ `::1`."""
     header = header.strip().lower()
     if header.startswith("["):
         return header[1:].partition("]")[0]
     return header.partition(":")[0]
 
 
-# `same-site` is another port of this host, or a neighbour below the same domain: another application.
+# `same-site` is another application: on another port of this host, or on another host of the same domain.
 _OTHERS = frozenset({"cross-site", "same-site"})
 
 
@@ -80,7 +78,7 @@ class Sites:
 
 
 def _welcome(method: str, headers: Headers) -> bool:
-    """Return True for requests of this server's page, navigation by a person, and clients that are no browsers."""
+    """Return True for requests of this server's page, navigation by a person, and clients other than browsers."""
     site = headers.get("sec-fetch-site", "").strip().lower()
     if not site and method not in {"GET", "HEAD"} and (origin := headers.get("origin")) is not None:
         return origin.strip().lower().partition("://")[2] == headers.get("host", "").strip().lower()

@@ -1,6 +1,6 @@
 """Identity of a request, before its body is read; requests without the access that their route needs are refused.
 
-Everything behind reads `identity_of(scope)`.
+Later code reads `identity_of(scope)`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _MISSING = (
     "it accepts."
 )
 LOGIN_HEADER = "X-Headwater-Login"
-"""Header of refused requests, where people can log in: the path of the log-in, relative to the page's."""
+"""Header of answers to refused requests, if people can log in: path of the log-in, relative to the page's."""
 LOGIN_PATH = "login"
 """Path of the log-in, relative to the page's."""
 _REALM = 'Bearer realm="headwater"'
 
 
 class Identify:
-    """Establishes who asks.
+    """Establishes the identity of each request.
 
     Args:
-        app: the next app; the identity is in its scope.
+        app: the next app; it finds the identity in its scope.
         authentication: ways to log in.
-        anonymous: identity of requests without a credential; None: they are refused, except where a route is open.
+        anonymous: identity of requests without a credential; None: they are refused, except on open routes.
         metrics: counters of refused requests.
-        metadata_url: URL where the client of a refused request learns how to log in (RFC 9728, section 5.1); None for
-            requests whose clients don't look there.
+        metadata_url: function from a refused request to the URL that explains how to log in (RFC 9728, section 5.1), or
+            to None if its client doesn't use this URL.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Identify:
             await self._app(scope, receive, send)
             return
         try:
-            # Before the check, so that an audit has who was refused.
+            # Set before the check, so that the audit has the identity of refused requests.
             scope[IDENTITY] = identity = await self._identity(scope)
             _check(identity, needs)
         except CredentialError as error:
@@ -86,7 +86,7 @@ class Identify:
         """Identity of a request.
 
         Raises:
-            CredentialError: there is none.
+            CredentialError: the request has no identity.
         """
         identity = await self._authentication.identify(scope) or self._anonymous
         if identity is None:
@@ -98,7 +98,7 @@ def _check(identity: Identity, needs: Needs) -> None:
     """Check that an identity has the access.
 
     Raises:
-        CredentialError: it hasn't.
+        CredentialError: the identity doesn't have the access.
     """
     if not isinstance(needs, Scope) or needs in identity.scopes:
         return

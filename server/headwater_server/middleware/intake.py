@@ -1,9 +1,9 @@
-"""The doors for what is written: how much at a time, and the bodies, unpacked.
+"""Admission of requests with events, declarations or actions on incidents, and their unpacked bodies.
 
-They are apart from that of questions. OpenLineage events, declarations and actions on incidents each have a scope of
-their own (`middleware.identify`), and the first two a switch; that of declarations is also that of actions. Before a
-byte of a body is read, this server must accept such data, and have room. Bodies are read whole; all together, packed
-and unpacked, take at most `serve.intake_buffer_max_bytes` until their requests are answered.
+Each of the three needs its own scope (`middleware.identify`). One setting enables events; another one enables
+declarations and actions. Before a byte of a body is read, the server must accept such data and have room for the body.
+Bodies are read whole. All bodies together, packed and unpacked, take at most `serve.intake_buffer_max_bytes` until
+their requests are answered.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ACTIONS = "/incidents/{id}/actions"
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 
-# To unpack more than this takes longer than a change of threads.
+# Unpacking more bytes takes longer than a change of threads.
 _INLINE_BYTES = 65_536
 _INLINE_UNPACKED_BYTES = 1_048_576
 _PIECE_BYTES = 262_144
@@ -54,11 +54,11 @@ class Door:
     """Path that accepts data.
 
     Attributes:
-        what: name of the accepted data, as the beginning of a sentence: "Events".
-        open: True if it is accepted.
-        setting: name of the setting that opens the door.
-        media: types of the body besides JSON.
-        words: types of the body, for people.
+        what: name of the data, as the beginning of a sentence: "Events".
+        open: True if the server accepts this data.
+        setting: name of the setting that enables the path.
+        media: accepted media types of the body besides JSON.
+        words: accepted types of the body, for people.
     """
 
     what: str
@@ -69,10 +69,11 @@ class Door:
 
 
 def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
-    """The doors by path; `{id}` is a segment that isn't empty.
+    """Return the doors by path; `{id}` is a non-empty segment.
 
     Args:
-        below: the path of the API.
+        below: path of the API.
+        limits: settings of the server.
         has_sink: True if there is a sink for events.
     """
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
@@ -96,7 +97,7 @@ class DirectRoute:
 
     Attributes:
         route: route of the path, for the metrics.
-        answer: makes the response to a body.
+        answer: function from the scope and the body to the response.
     """
 
     route: BaseRoute
@@ -104,12 +105,12 @@ class DirectRoute:
 
 
 class IntakeGate:
-    """Admits data, or answers with the reason of refusal.
+    """Admits requests with data, or answers with the reason of refusal.
 
     Args:
-        app: the next application; it gets the body in one piece, unpacked.
-        direct: by path, the handler to call instead of `app`; not for requests with query parameters, which `app`
-            refuses.
+        app: the next app; it gets the unpacked body in one piece.
+        direct: handlers to call instead of `app`, by path. Requests with query parameters go to `app`, which refuses
+            them.
         below: the path of the API.
         has_sink: True if there is a sink for events.
         metrics: counters of refused requests.
@@ -174,7 +175,7 @@ class IntakeGate:
         return self._doors.get(path) or (actions if pattern.fullmatch(path) else None)
 
     async def _whole(self, headers: Headers, body: _Body, receive: Receive) -> bytes:
-        """The body, unpacked.
+        """Return the unpacked body.
 
         Raises:
             _RefusedError: the body is too large, too slow or broken, or there is no room for it.
@@ -283,7 +284,7 @@ class IntakeGate:
 
 
 class _Body:
-    """A body, and the bytes that it reserves of the common limit."""
+    """Body, with the bytes that it reserves from the common limit."""
 
     def __init__(self, intake: IntakeGate) -> None:
         self._intake = intake
@@ -314,8 +315,8 @@ def unpacked(packed: bytes, *, most: int) -> bytes | None:
     """Unpack all members of a gzip file with little more than `most` bytes of memory; None if the content is larger.
 
     Raises:
-        zlib.error: it isn't gzip.
-        EOFError: it ends too early.
+        zlib.error: the data isn't gzip.
+        EOFError: the data ends too early.
     """
     whole = bytearray()
     while True:

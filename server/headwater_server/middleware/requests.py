@@ -1,7 +1,7 @@
-"""Requests in progress: counted, timed, limited, routed by the path as sent; defects become problems.
+"""Outermost middleware: counts, times and limits requests, turns defects into problems, and keeps paths escaped.
 
-A server passes paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
-the API's path, routes see the path as it was sent, and parameters are unescaped one by one (`parameters.unescaped`).
+uvicorn passes unescaped paths, in which `kafka%3A%2F%2Fbroker%2Forders` would be four segments. Below the API's path,
+routes see the path as sent, and each parameter is unescaped separately (`parameters.unescaped`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
 
 
 class Measure:
-    """Reports each request to `metrics` when its answer is sent or given up; logs refused clients."""
+    """Reports each request to `metrics` when its answer is complete or aborted; logs refused clients."""
 
     def __init__(self, app: ASGIApp, metrics: ServeMetrics) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class Measure:
             return
         status = 500
         began = time.monotonic()
-        # A question of a tool has the id of the request that called the tool.
+        # A tool's question keeps the id of the request that called the tool.
         scope[REQUEST_ID] = own = scope.get(REQUEST_ID) or request_id()
 
         async def watched(message: Message) -> None:
@@ -56,7 +56,7 @@ class Measure:
             try:
                 await self._app(scope, receive, watched)
             finally:
-                # The router writes the route that it found into the scope.
+                # The router has written the route into the scope.
                 route = getattr(scope.get("route"), "path_format", None)
                 self._metrics.answered(route, status, time.monotonic() - began)
                 if traced is not None:
@@ -67,7 +67,7 @@ class Measure:
 
 
 def _trace_context(scope: Scope) -> dict[str, str]:
-    """Headers of W3C Trace Context; without them the span begins a trace."""
+    """Return the headers of W3C Trace Context; without them the span begins a trace."""
     return {
         name.decode("latin-1"): value.decode("latin-1")
         for name, value in scope["headers"]
@@ -87,9 +87,9 @@ def _shown(path: str) -> str:
 
 
 class Unforeseen:
-    """Answers a defect with 500, if no answer has begun.
+    """Answers a defect with 500 if no answer has begun.
 
-    Otherwise the connection is closed, so that half an answer doesn't look complete.
+    Otherwise the connection is closed, so that an incomplete answer doesn't look complete.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -130,7 +130,7 @@ class Admission:
     """Limits the number of requests in progress below a path, including waiting ones.
 
     Args:
-        below: the path; requests elsewhere aren't counted.
+        below: path; other requests aren't counted.
         most: maximum number of requests.
     """
 
@@ -159,10 +159,10 @@ class Admission:
 
 
 class Paths:
-    """Routes by the path as it was sent.
+    """Lets routes see the path as sent.
 
     Args:
-        below: path below which requests are routed so.
+        below: path; other requests keep the unescaped path.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:

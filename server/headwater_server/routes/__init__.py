@@ -1,4 +1,4 @@
-"""The endpoints, an area each: `service` at the root, the others below `/api/v1`."""
+"""Endpoints, one file for each area: `service` at the root, all others below `/api/v1`."""
 
 from headwater_server.routes import (
     blast,

@@ -1,4 +1,4 @@
-"""The blast radius of bad data."""
+"""Route for the blast radius of bad data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that a graph has to fulfil."""
+"""Route for the rules that a graph has to fulfil."""
 
 from __future__ import annotations
 

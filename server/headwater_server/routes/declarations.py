@@ -1,8 +1,8 @@
-"""Declarations, sent over HTTP: the documents that `headwater declare` takes, one in each request.
+"""Route for declarations over HTTP: the documents of `headwater declare`, one in each request.
 
-A request is answered 201 once all in-sync replicas of the events topic have what changes, and 200 where nothing was to
-be published. Otherwise it is as with OpenLineage events (`routes.intake`): 503 where Kafka takes too long, and what is
-sent again is there once.
+A request is answered 201 once all in-sync replicas of the events topic have the changes, and 200 if nothing changes.
+Otherwise the rules of OpenLineage events apply (`routes.intake`): 503 if Kafka takes too long, and repeated
+declarations are stored once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MOST_ERRORS = 100
 _LONGEST_MESSAGE = 600
 _POLL_SECONDS = 0.25
 _BODY_NAME = "body"
-"""Name of a request's body in findings, where `headwater declare` names the file."""
+"""Name of a request's body in findings, in place of the file that `headwater declare` names."""
 
 router = area("declarations", needs=Scope.DECLARE, responses=_PROBLEMS)
 
@@ -175,7 +175,7 @@ def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
 
 
 async def _waited(graph: Graph, identity: Identity, revision: NextRevision, seconds: float) -> bool:
-    """Wait until the graph has the revision; False when the time is up before."""
+    """Wait until the graph has the revision; return False after the time limit."""
     ends = time.monotonic() + seconds
     reader = graph.reader(identity)
     while True:

@@ -1,4 +1,4 @@
-"""Route for the question whether a dataset may be deleted."""
+"""Route that answers if a dataset may be deleted."""
 
 from __future__ import annotations
 

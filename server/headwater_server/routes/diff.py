@@ -22,7 +22,7 @@ When = Annotated[Time | None, Query(description="As it was then. With no other `
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Sides of a comparison, as the query gives them."""
+    """Query parameters of the two sides of a comparison."""
 
     before: Time | None
     after: Time | None
@@ -32,10 +32,10 @@ class Sides:
     after_version: str | None
 
     def points(self) -> tuple[Point, Point]:
-        """The two of them.
+        """Return both sides.
 
         Raises:
-            QuestionError: one side is named twice.
+            QuestionError: a side is given in two ways.
         """
         return (
             Point(self.before, self.before_run, self.before_version),

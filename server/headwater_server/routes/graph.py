@@ -1,4 +1,4 @@
-"""The graph around a dataset, for drawing, and pages of its neighbours."""
+"""Routes for the graph around a dataset, for drawing, and for pages of its neighbours."""
 
 from __future__ import annotations
 

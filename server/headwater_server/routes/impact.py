@@ -36,7 +36,8 @@ from headwater_server.parameters import (
 router = area("impact", needs=Scope.READ)
 
 
-# The bodies are the questions as they are, and take no other fields: a misspelt one would silently change the answer.
+# Bodies have exactly the fields of the questions. Unknown fields are refused: a misspelt one would silently change the
+# answer.
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class ExtentBody(Extent):
@@ -76,7 +77,7 @@ class ChangeBody(ImpactChange):
     extent: ExtentBody | None = None
 
     def change(self) -> ImpactChange:
-        """The question."""
+        """Convert the body to the question."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.extent is not None:
             given["extent"] = Extent(**{field.name: getattr(self.extent, field.name) for field in fields(self.extent)})
@@ -84,7 +85,7 @@ class ChangeBody(ImpactChange):
 
 
 def _storable(body: ChangeBody) -> ChangeBody:
-    # JSON can spell half of a surrogate pair; Neo4j's protocol, UTF-8, can't.
+    # JSON can contain half of a surrogate pair; Neo4j's protocol (UTF-8) can't.
     for text in (*astuple(body), *(() if body.extent is None else astuple(body.extent))):
         if isinstance(text, str) and not text.isascii():
             try:

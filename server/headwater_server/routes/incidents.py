@@ -1,8 +1,9 @@
-"""Incidents: the list, one of them with what it reached, and the gate before a dataset is read."""
+"""Incidents: list, figures, one of them with its reach, its repair plan, and the gate before a dataset is read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -12,7 +13,10 @@ from starlette.responses import Response
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 from headwater_analysis.incidents.gate import GateAnswer, gate
+from headwater_analysis.incidents.planning.plan import plan
+from headwater_analysis.incidents.planning.planned import IncidentPlan
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import IncidentSeverity
 from headwater_server.asking import Ask, area
@@ -84,6 +88,19 @@ def listed(
     )
 
 
+@router.get("/incident-figures", response_model=IncidentFigures, operation_id="incident_figures")
+def figures(
+    ask: Ask,
+    *,
+    period: Annotated[
+        float,
+        Query(gt=0, le=315_360_000, allow_inf_nan=False, description="Length of the period before now, in seconds."),
+    ] = PERIOD.total_seconds(),
+) -> Response:
+    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    return ask(lambda reader: incident_figures(reader, period=timedelta(seconds=period)))
+
+
 @router.get("/incidents/{id}", response_model=Incident, operation_id="incident")
 def one(
     ask: Ask,
@@ -115,6 +132,13 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
         )
 
     return ask(question)
+
+
+@router.get("/incidents/{id}/plan", response_model=IncidentPlan, operation_id="incident_plan")
+def planned(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
+    """Plan the repair of an incident as the graph is now: steps in order, each with its facts and commands."""
+    most = ask.page(limit)
+    return ask(lambda reader: plan(reader, id_, limit=most, arrivals=ask.graph.arrivals))
 
 
 @router.get("/gate", response_model=GateAnswer, operation_id="gate")

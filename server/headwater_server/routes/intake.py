@@ -1,8 +1,8 @@
-"""OpenLineage events, sent over HTTP: the same two paths as OpenLineage's own API has.
+"""Routes for OpenLineage events over HTTP: the two paths of OpenLineage's own API.
 
-A request is answered 201 once all in-sync replicas of the events topic have its events. Where Kafka takes longer than
-`serve.intake_timeout_seconds`, or holds too many events back, it is answered 503: nothing is known to be wrong with the
-events, and sending them again does no harm, since an event has the same id each time.
+A request is answered 201 once all in-sync replicas of the events topic have its events. It is answered 503 if Kafka
+takes longer than `serve.intake_timeout_seconds`, or if too many events wait for Kafka. The client may then send the
+events again: an event has the same id each time, so it is stored once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PROBLEMS = problem_responses(
 )
 _LONGEST_MESSAGE = 600
 _MOST_NOTES = 1_000
-# What is larger is decoded in a thread, so that no other request waits for it.
+# Larger bodies are decoded in a thread, so that other requests needn't wait.
 _INLINE_BYTES = 65_536
 
 
@@ -121,7 +121,7 @@ _BATCH_BODY = {
         "description": "An array of such events, or one a line; also as gzip.",
         "content": {
             "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
-            # Lines, or an array all the same: what the body begins with decides. So no type holds for it.
+            # Lines or an array, depending on how the body begins. So the schema has no type.
             "application/x-ndjson": {"schema": {}},
         },
     }
@@ -192,7 +192,7 @@ async def _batch(scope: AsgiScope, body: bytes) -> Response:
 
 
 def direct() -> dict[str, DirectRoute]:
-    """By path, what `middleware.intake` calls at once; the way through FastAPI costs a fifth of taking an event."""
+    """Handlers by path, which `middleware.intake` calls directly. FastAPI would add a fifth to the time of an event."""
     found = {f"{BELOW}{ONE}": _event, f"{BELOW}{BATCH}": _batch}
     routes = (route for route in router.routes if isinstance(route, APIRoute))
     return {route.path: DirectRoute(route, found[route.path]) for route in routes}
@@ -208,7 +208,7 @@ async def _taken(scope: AsgiScope, body: bytes, split: Callable[[], list[bytes]]
     """Send the documents of a body, and wait for their outcomes.
 
     Raises:
-        NotAnArrayError, _TooManyError: as `split` does; nothing was sent.
+        NotAnArrayError, _TooManyError: raised by `split`; nothing was sent.
     """
     app: FastAPI = scope["app"]
     metrics: IntakeMetrics = app.state.metrics.intake
@@ -227,11 +227,11 @@ async def _taken(scope: AsgiScope, body: bytes, split: Callable[[], list[bytes]]
 
 
 async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitable[None]]) -> RequestOutcome:
-    """Send events, and wait for what becomes of them, for `serve.intake_timeout_seconds` at most.
+    """Send events, and wait for their outcomes, for at most `serve.intake_timeout_seconds`.
 
     Args:
         scope: the request, whose identity has the events' tenant.
-        send: sends them.
+        send: function that sends the events.
     """
     graph: Graph = scope["app"].state.graph
     if graph.sink is None:
@@ -240,7 +240,7 @@ async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitab
     settled: asyncio.Future[None] = loop.create_future()
 
     def settle() -> None:
-        if not settled.done():  # no client waits for the answer any longer
+        if not settled.done():  # otherwise no client waits for the answer
             settled.set_result(None)
 
     def done() -> None:
@@ -260,7 +260,7 @@ async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitab
     outcome = sending.outcome
     left = began + graph.serve.intake_timeout_seconds - time.monotonic()
     try:
-        # Without a task for it, as `wait_for` would make one.
+        # Not `wait_for`, which would make a task.
         async with asyncio.timeout(max(0.0, left)):
             await settled
     except TimeoutError:
@@ -270,11 +270,11 @@ async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitab
 
 
 async def sent_events(request: HttpRequest, events: Sequence[LineageEvent]) -> RequestOutcome:
-    """Send events that a request's body became, and wait for what becomes of them.
+    """Send the events made from a request's body, and wait for their outcomes.
 
     Args:
         request: the request, whose identity has the events' tenant.
-        events: its events; the graph gets them all, or what is sent again completes them.
+        events: its events. If only some are published, sending the request again completes them.
     """
     metrics: IntakeMetrics = request.app.state.metrics.intake
 
@@ -288,7 +288,7 @@ async def sent_events(request: HttpRequest, events: Sequence[LineageEvent]) -> R
 
 
 class _TooManyError(Exception):
-    """A batch has more events than it may."""
+    """A batch has more events than allowed."""
 
 
 def _split(body: bytes, *, most: int) -> list[bytes]:
@@ -302,7 +302,7 @@ def _split(body: bytes, *, most: int) -> list[bytes]:
 
 
 def unavailable() -> Response:
-    """Answer 503. The reason names our brokers: it is for the log, where the publisher writes it."""
+    """Build an answer 503 without the reason, which names brokers. The publisher logs the reason."""
     return problem(
         ProblemType.KAFKA_UNAVAILABLE,
         "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",

@@ -167,7 +167,7 @@ def what_is_named(
     return ask(lambda reader: named(reader, name, kind or ()))
 
 
-# Last, of all routes: their paths would take those of the others below them.
+# The last routes of all: `{id:path}` would match the longer paths of other routes, too.
 @router.get("/assets/{id:path}", response_model=DatasetDetails, operation_id="asset")
 def asset(ask: Ask, asset: AssetId) -> Response:
     """All that is known of one dataset: schema, owners, other names, lifecycle, jobs, runs, versions, quality."""

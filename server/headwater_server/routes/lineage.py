@@ -1,4 +1,4 @@
-"""Upstream and downstream of datasets and columns."""
+"""Routes for the upstream and downstream lineage of datasets and columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WithColumns = Annotated[bool, Query(description="Say which columns make which, a
 
 @dataclass(frozen=True, slots=True)
 class LineageQuery:
-    """Query parameters that both directions take, for datasets and for columns."""
+    """Query parameters of both directions, for datasets and for columns."""
 
     depth: int | None
     filters: Filters

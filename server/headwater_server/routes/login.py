@@ -1,4 +1,4 @@
-"""Log-in and log-out of people on the page, where a client of the OIDC provider is configured."""
+"""Routes for log-in and log-out of people on the page, if a client of the OIDC provider is configured."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 def login_routes(login: Login, metrics: AuthenticationMetrics) -> list[ScopedRoute]:
-    """Routes of the log-in. All are open: whoever asks has no session yet, or ends it.
+    """Make the routes of the log-in. All are open: the person has no session yet, or ends it.
 
     Args:
         login: log-in at the provider.
@@ -39,7 +39,7 @@ def login_routes(login: Login, metrics: AuthenticationMetrics) -> list[ScopedRou
         return response
 
     async def callback(request: Request) -> Response:
-        """Begin a session, if the provider confirms the log-in. One that the browser had ends."""
+        """Begin a session if the provider confirms the log-in. An earlier session of the browser ends."""
         session, url = await login.complete(request.query_params, request.cookies.get(browser_cookie))
         if (before := request.cookies.get(session_cookie)) is not None:
             login.sessions.end(before)
@@ -48,7 +48,7 @@ def login_routes(login: Login, metrics: AuthenticationMetrics) -> list[ScopedRou
         return response
 
     async def end(request: Request) -> Response:
-        """End the session. The page sends the browser to `location`, where it ends that of the provider."""
+        """End the session. The page then sends the browser to `location`, which ends the provider's session."""
         location = await login.end(request.cookies.get(session_cookie, ""))
         response = JSONResponse({"location": location}, headers=_NOT_KEPT)
         keep(response, session_cookie, "", 0)

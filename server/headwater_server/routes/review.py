@@ -59,8 +59,8 @@ def _text(name: str, given: object) -> str:
     """Text of a field.
 
     Raises:
-        QuestionError: it has half of a surrogate pair, which JSON can spell and Neo4j's protocol, UTF-8, can't; or it
-            is nested too deep.
+        QuestionError: the value has half of a surrogate pair, which Neo4j's protocol (UTF-8) can't contain; or it is
+            nested too deep.
     """
     try:
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Runs of jobs and datasets, what each read and wrote, its micro-batches; versions; where good turned to bad."""
+"""Routes for runs, their inputs, outputs and micro-batches, for versions of datasets, and for the last good run."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def intervals_of_job(
     return ask(lambda reader: intervals(reader, job=job, from_batch=from_batch, limit=page, cursor=cursor))
 
 
-# Last: its path would take those above.
+# The last route: `{id:path}` would match the paths above, too.
 @router.get("/runs/{id:path}", response_model=RunDetails, operation_id="run")
 def details(ask: Ask, run_id: RunId) -> Response:
     """All that is known of one run, its datasets and micro-batches apart."""

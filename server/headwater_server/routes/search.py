@@ -1,4 +1,4 @@
-"""Search."""
+"""Route for the search for assets."""
 
 from __future__ import annotations
 

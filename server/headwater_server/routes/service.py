@@ -20,7 +20,7 @@ from headwater_server.tls import ServerTls
 _open = APIRouter(tags=["service"], route_class=api_route(Access.OPEN, recorded=False))
 _operating = APIRouter(tags=["service"], route_class=api_route(Scope.OPERATE, recorded=False))
 _PROBE_SECONDS = 2.0
-# Less than Prometheus waits for a scrape, with a Neo4j that hangs.
+# Shorter than Prometheus's time limit of a scrape, even if Neo4j hangs.
 _SCRAPE_SECONDS = 3.0
 _NOT_KEPT = {"Cache-Control": "no-store"}
 
@@ -97,7 +97,7 @@ async def metrics(request: Request) -> Response:
 
 
 async def _probed(request: Request) -> bool:
-    # Threads of its own: questions that keep all others busy don't make the server unready.
+    # Separate threads: questions that keep all other threads busy don't make the server unready.
     probing: CapacityLimiter = request.app.state.probing
     return await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing, abandon_on_cancel=True)
 

@@ -1,4 +1,4 @@
-"""Status of the graph and its consumers."""
+"""Route for the status of the graph and its consumers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces: micro-batches that read a record and their outputs; or the records behind a file."""
+"""Route for traces: the micro-batches that read a record, and their outputs; or the records behind a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class TraceQuery:
-    """Start from the query parameters."""
+    """Query parameters that name the start of a trace."""
 
     path: str | None
     dataset: str | None

@@ -254,6 +254,21 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
     assert [(s.start, s.end) for part in tainted(found, "out").parts for s in part.offsets] == [(0, 1)]
 
 
+def test_a_query_that_stopped_before_the_topic_was_made_anew_shows_nothing_of_it(
+    clean_database: Driver, reader: Reader
+) -> None:
+    stopped = Stream("stopped")
+    read, out = kafka_use("mid", {0: (0, 10)}, EXACT, "old"), kafka_use("out", {0: (0, 1)}, EXACT)
+    stopped.entries.append(Entry(0, (read,), (out,)))
+    writer = Stream("writer")
+    for batch, topic_id in enumerate(("old", "old", "new")):
+        read = kafka_use("in", {0: (batch * 10, batch * 10 + 10)}, EXACT)
+        writer.entries.append(Entry(batch, (read,), (kafka_use("mid", {0: (0, 10)}, EXACT, topic_id),)))
+    write(clean_database, stopped, writer)
+    found = tainted(blast(reader, Offsets("in", 0, 25, 26)), "mid")
+    assert ([part.topic_id for part in found.parts], found.superseded) == (["new"], ())
+
+
 @pytest.mark.nightly
 def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, reader: Reader) -> None:
     """Check that nothing is reported as untainted where something may be tainted."""

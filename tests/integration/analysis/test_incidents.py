@@ -546,6 +546,16 @@ def test_declared_repairs(pipeline: Driver, reader: Reader, subtests: pytest.Sub
             assert start(found) == {"in": [(0, 25, 26)]}
 
 
+def test_a_run_after_a_declared_repair_read_good_data(pipeline: Driver, reader: Reader) -> None:
+    """The report is written again from part-2: once after this was declared repaired, once before."""
+    fixed = IncidentScope(dataset=FILES, files=("file:/lake/files/part-2",))
+    after = int((LATER - BEGIN + timedelta(hours=2)).total_seconds())
+    for name, at, left in (("before", after - 7_200, ["UNKNOWN"]), ("after", after, [])):
+        rerun = ran("report", [files_use("/lake/files", ["part-2"])], [replacing(REPORT)], at)
+        write(pipeline, events=[opened(offsets(IN, 25, 26), of=name), repaired(fixed, of=name), rerun])
+        assert tainted(reach(reader, name))["/lake/report"] == left, name
+
+
 def test_a_repaired_partition(clean_database: Driver, reader: Reader) -> None:
     """Offsets 5 and 15 are bad: they went into the files of days 0 and 1."""
     parts = IncidentScope(dataset=IN, offsets=(OffsetRange(0, 5, 6), OffsetRange(0, 15, 16)))

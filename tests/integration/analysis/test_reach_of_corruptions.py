@@ -145,7 +145,9 @@ class Judge:
         now = claims((part for each in after.blast.tainted for part in each.parts), self._units)
         start = claims(after.blast.start, self._units)
         covered = {record.unit for record in self._world.records if repair.covers(record)}
-        if more := (now.units - before.units) | {(name, "?") for name in now.whole - before.whole}:
+        # A dataset that counted as a whole may be known exactly without its repaired part.
+        more = {unit for unit in now.units if unit not in before} | {(name, "?") for name in now.whole - before.whole}
+        if more:
             yield f"{sorted(more)} appear after the repair of {part_line(repair.scope)}"
         for unit in sorted(true - covered):
             if unit not in now and unit not in start:

@@ -403,6 +403,15 @@ def test_state_widens_to_the_batches_that_the_watermark_bounds(clean_database: D
     assert only.certainty is UPPER_BOUND
 
 
+def test_the_newest_batch_has_no_later_one_that_its_watermark_could_bound(
+    clean_database: Driver, reader: Reader
+) -> None:
+    write(clean_database, stateful())
+    [only] = trace(reader, Offsets("in", 0, 115, 116), horizon=timedelta(hours=3)).hops
+    assert (only.step.spread_first_batch, only.step.spread_last_batch) == (11, 11)
+    assert "The watermark hasn't passed 2025-01-01 14:00:00 by the last known batch, 11" in only.why
+
+
 def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, reader: Reader) -> None:
     write(clean_database, stateful())
     [only] = trace(reader, Offsets("in", 0, 25, 26)).hops

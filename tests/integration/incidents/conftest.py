@@ -10,14 +10,19 @@ from headwater_analysis.declaring.files import read_file
 from headwater_schemas.codec import encode
 from headwater_schemas.events import Certainty, DatasetRef
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran
-from support.following import headwater, settings
+from support.following import followed, headwater, settings
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.stack import StackUnderTest
 
-__all__ = ["followed_pipeline", "headwater", "pipeline_graph", "settings"]
+__all__ = ["followed", "followed_pipeline", "headwater", "pipeline_graph", "settings"]
 
-DECLARED = "set: s\nnamespace: file\nconsumers: [{name: board, reads: [/lake/clean], on_call: '#board'}]\n"
+DECLARED = """\
+set: s
+namespace: file
+datasets: [{name: /lake/clean, owners: [team:lake]}]
+consumers: [{name: board, reads: [/lake/clean], on_call: "#board"}]
+"""
 
 
 def pipeline() -> Stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -176,3 +177,42 @@ def test_bad_records_are_clean_once_they_are_declared_repaired(
     headwater("incident", "repair", name, *records, "--reason", "Sent again.")
     assert headwater("gate", "kafka://k/raw")["is_free"]
     assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
+
+
+def test_the_commands_of_a_plan_leave_nothing(
+    followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Batch 3 of `enrich` read the bad records, and wrote a file that `board` reads.
+
+    Every command of the plan is run as it stands there, in its order.
+    """
+    records = ("--dataset", "kafka://k/raw", "--offsets", "0:30..40")
+    name = headwater("incident", "open", "It's bad", *records)["incident"]
+    found = headwater("incident", "plan", name)
+    kinds = ["NOTIFY", "CORRECT", "REPROCESS", "DECLARE", "DECLARE", "NOTIFY", "RESOLVE"]
+    assert [step["kind"] for step in found["steps"]] == kinds
+    assert [step["after"] for step in found["steps"]] == [[], [], [2], [2], [3], [3, 5], [1, 4, 6]]
+    assert [step["query"]["restart_after"] for step in found["steps"] if step["query"]] == [2]
+    assert (found["complete"], found["nothing_left"]) == (True, False)
+
+    capsys.readouterr()
+    assert cli.main(["incident", "plan", name[:8]]) == 0
+    printed = capsys.readouterr()
+    for step in found["steps"]:
+        for command in (*step["commands"], *step["file_commands"]):
+            assert f"\n    $ {command}\n" in printed.out
+    assert printed.err.splitlines()[-1] == "Plan of 7 steps."
+
+    last: dict[str, Any] = {}
+    for step in found["steps"]:
+        for command in (*step["commands"], *step["file_commands"]):
+            program, *words = shlex.split(command)
+            assert program == "headwater"
+            if words[:2] == ["incident", "refresh"]:
+                left = headwater("incident", "plan", name)
+                assert (left["steps"], left["nothing_left"], left["clean_again"]) == ([], True, 1)
+            last = headwater(*words)
+    assert last["details"]["brief"]["resolution"] == "REPAIRED"
+    capsys.readouterr()
+    assert cli.main(["incident", "plan", name]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "Nothing is left to repair, 1 step of the reach clean again."

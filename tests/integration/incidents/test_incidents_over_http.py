@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from headwater_benchmarks.processes import serving
+from headwater_producers.spark import CaptureSettings
+from headwater_producers.spark.driver.gate_client import GateClient, GateUnavailableError
+from headwater_schemas.events import DatasetRef
 from headwater_server.identity import Scope
 from support.api_tokens import TOKEN, tokens_file
 from support.waiting import eventually, patience
@@ -49,14 +52,37 @@ def test_as_by_the_commands(
         assert client.get(f"{INCIDENTS}/{name}", params={"reach": "false"}).json()["reach"] is None
         assert client.get(INCIDENTS, params={"severity": ["SEV1", "sev3"]}).json()["total"] == 0
 
+        # A captured job asks the same gate before a write.
+        asked = GateClient(CaptureSettings.load(gate_url=server.url(), gate_token=TOKEN, gate_max_severity="sev2"))
+        clean = DatasetRef("file", "/lake/clean")
+        for partition in (None, "day=3"):
+            reply = asked.ask(clean, partition, patience(60))
+            assert reply is not None
+            assert [(hold.incident, hold.title, hold.severity) for hold in reply.holds] == [(name, "T", "SEV2")]
+        other = asked.ask(clean, "day=7", patience(60))
+        assert other is not None
+        assert other.is_free
+        assert asked.ask(DatasetRef("file", "/lake/nowhere"), None, patience(60)) is None
+        stranger = GateClient(CaptureSettings.load(gate_url=server.url(), gate_token="hw_unknown"))
+        with pytest.raises(GateUnavailableError, match="refuses gate_token"):
+            stranger.ask(clean, None, patience(60))
+
+        planned = client.get(f"{INCIDENTS}/{name}/plan").json()
+        assert [step["kind"] for step in planned["steps"]] == [
+            *("NOTIFY", "CORRECT", "REPROCESS", "DECLARE", "NOTIFY", "RESOLVE")
+        ]
+        assert client.get(f"{INCIDENTS}/nothing/plan").status_code == 404
+
         # The commands ask the server, with the same answers and exit statuses as the database.
         here = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
-        shown = headwater("incident", "show", name)["brief"]
+        shown, steps = headwater("incident", "show", name)["brief"], headwater("incident", "plan", name)["steps"]
+        assert steps == planned["steps"]
         with monkeypatch.context() as patch:
             patch.setenv("HEADWATER_URL", server.url())
             patch.setenv("HEADWATER_TOKEN", TOKEN)
             there = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
             assert headwater("incident", "show", name)["brief"] == shown
+            assert headwater("incident", "plan", name)["steps"] == steps
             assert headwater("gate", CLEAN, "--partition", "day=7")["is_free"]
         assert [{**each, "graph": None} for each in there] == [{**each, "graph": None} for each in here]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -15,7 +16,14 @@ from headwater_benchmarks.processes import ServeProcess, serving
 from headwater_benchmarks.soak.links import FaultyLink
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
-from headwater_schemas.events import JobEvent, JobRef
+from headwater_schemas.events import (
+    IncidentAction,
+    IncidentEvent,
+    IncidentSeverity,
+    JobEvent,
+    JobRef,
+    LineageEvent,
+)
 from headwater_schemas.events.build import lineage_event
 from headwater_server.identity import Scope
 from support.api_tokens import TOKEN, tokens_file
@@ -60,6 +68,11 @@ def ask(client: httpx.Client, **headers: str) -> Callable[[], httpx.Response]:
     return lambda: client.get("/api/v1/assets/orders/downstream", headers=headers)
 
 
+def incident(action: IncidentAction, **stated: Any) -> LineageEvent:
+    body = IncidentEvent(incident="INC-1", action=action, by="tests", **stated)
+    return lineage_event(body, producer="p", event_time=START + timedelta(seconds=action is not IncidentAction.OPENED))
+
+
 def test_neo4j_is_away_or_slow_and_rules_are_broken(
     settings: dict[str, str], port: int, client: httpx.Client, clean_database: Driver, tmp_path: Path
 ) -> None:
@@ -76,6 +89,11 @@ def test_neo4j_is_away_or_slow_and_rules_are_broken(
         prometheus(tmp_path, {"headwater-serve": [port]}) as watching,
     ):
         broken_rule = watching.watch("HeadwaterCheckFinds")
+        unseen = watching.watch("HeadwaterIncidentNew")
+        writer.apply(fold([incident(IncidentAction.OPENED, title="t", severity=IncidentSeverity.SEV1)]))
+        assert unseen.fire()["HeadwaterIncidentNew"]["severity"] == "critical"
+        writer.apply(fold([incident(IncidentAction.ACKNOWLEDGED)]))
+        unseen.clear()
         orphan = lineage_event(JobEvent(), job=JobRef("f", "orphan"), producer="p", event_time=START)
         writer.apply(fold([orphan]))
         eventually(lambda: watching.value("headwater_check_findings"), 90, expecting="the rules were checked")

@@ -66,6 +66,7 @@ QUESTIONS = {
     "may-delete": ("may-delete", "flights.departed", "--within", "3650d", "--hold", "gold"),
     "incident list": ("incident", "list", "--all", "--dataset", "flights.departed"),
     "incident show nothing": ("incident", "show", "INC-0"),
+    "incident plan of nothing": ("incident", "plan", "INC-0"),
     "gate": ("gate", "flights.departed", "--max-severity", "sev2"),
     "may-delete what isn't there": ("may-delete", "nothing-is-called-so"),
 }

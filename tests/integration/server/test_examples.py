@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 OF_DECLARED = frozenset({"consumer", "consumers"})
 """Operations about what is declared: of the other examples nothing is."""
 OF_INCIDENTS = frozenset(
-    {"incidents", "incident", "incident_affected_assets", "open_incident", "act_on_incident", "gate"}
+    {
+        *("incidents", "incident", "incident_affected_assets", "incident_figures", "incident_plan"),
+        *("open_incident", "act_on_incident", "gate"),
+    }
 )
 """Operations about incidents: in the other examples none is open, which would mark their datasets."""
+OF_NOW = frozenset({"incident_figures"})
+"""Operations whose answers depend on the time of the request: their examples show the form alone."""
 
 
 def test_every_example_is_a_real_answer(demo: httpx.Client, demo_graph: Driver) -> None:
@@ -45,8 +50,10 @@ def test_every_example_is_a_real_answer(demo: httpx.Client, demo_graph: Driver) 
         answer = response.json()
         schema = success["content"]["application/json"]["schema"]
         Draft202012Validator({**schema, "components": document["components"]}).validate(answer)
-        if updating():
+        if updating() and not (name in OF_NOW and recorded["answer"]):
             api_examples.write(name, {**recorded, "answer": answer})
+        elif name in OF_NOW:
+            assert answer.keys() == recorded["answer"].keys(), name
         else:
             assert answer == recorded["answer"], name
 

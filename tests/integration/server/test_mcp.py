@@ -72,6 +72,8 @@ CALLS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("impact", {**CHANGE, "limit": 1}, "/impact", {**CHANGE, "limit": 1}),
     ("trace", {**RECORD, "depth": 2}, "/traces", {**RECORD, "depth": 2}),
     ("blast", {"run": RUN, "depth": 1}, "/blast", {"run": RUN, "depth": 1}),
+    ("incidents", {"all": True, "limit": 5}, "/incidents", {"all": "true", "limit": 5}),
+    ("gate", {"dataset": TOPIC, "max_severity": "SEV2"}, "/gate", {"dataset": TOPIC, "max_severity": "SEV2"}),
     ("runs", {"limit": 3}, "/runs", {"limit": 3}),
     ("runs", {"job": "flights.enrich", "state": ["FAIL"]}, "/jobs/flights.enrich/runs", {"state": "FAIL"}),
     ("runs", {"dataset": TOPIC, "role": "READ"}, "/assets/flights.departed/runs", {"role": "READ"}),
@@ -84,7 +86,7 @@ CALLS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         {"dataset": f"{TOPIC}#value.tailnum", "as": "PII"},
     ),
 ]
-WITHOUT_LIMIT = {"show"}
+WITHOUT_LIMIT = {"show", "gate"}
 
 
 def of_the_api(client: httpx.Client) -> list[Any]:

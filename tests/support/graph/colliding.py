@@ -42,6 +42,8 @@ from headwater_schemas.events import (
     LifecycleChange,
     LineageEvent,
     MarkSpread,
+    NotificationChange,
+    NotifiedRecipient,
     OffsetRange,
     OpaqueRange,
     Owner,
@@ -500,6 +502,8 @@ class _Maker:
                 changed = {"into": self.random.choice(["i2", "i3"])}
             case IncidentAction.REACHED:
                 changed = {"reached": self._reached(), "as_of": self._time(), "complete": self.random.random() < 0.5}
+            case IncidentAction.NOTIFIED:
+                changed = {"notified": self._notified()}
             case IncidentAction.RESOLVED:
                 changed = {"resolution": self.random.choice([*IncidentResolution][1:])}
         body = IncidentEvent(
@@ -519,6 +523,15 @@ class _Maker:
         """Some of the datasets; some of these are cleared."""
         names = sorted({self._dataset_ref() for _ in range(self.random.randint(0, 3))})
         return tuple(self._reached_dataset(name) for name in names)
+
+    def _notified(self) -> tuple[NotifiedRecipient, ...]:
+        """One or two of two recipients."""
+        names = sorted({self.random.choice(["x", "y"]) for _ in range(2)})
+        changes = [each for each in NotificationChange if each is not NotificationChange.UNKNOWN]
+        return tuple(
+            NotifiedRecipient(recipient=name, channel="c", digest="ab" * 32, change=self.random.choice(changes))
+            for name in names
+        )
 
     def _reached_dataset(self, dataset: DatasetRef) -> ReachedDataset:
         part = ReachedPart(certainty=Certainty.EXACT, version=self.random.choice(["1", "2"]))

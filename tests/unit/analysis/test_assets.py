@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_analysis.assets import column_asset, dataset_asset, spelling
+from headwater_analysis.assets import column_asset, dataset_asset
 from headwater_analysis.resolve import _splits
+from headwater_schemas.naming import spelling
 
 if TYPE_CHECKING:
     import pytest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from headwater_analysis.blast.superseded import _replaced
+from headwater_analysis.blast.superseded import replaced_by
 from headwater_analysis.trace.traced_parts import PartKind
 from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
@@ -55,5 +55,5 @@ def test_the_partitions_that_are_gone(subtests: pytest.Subtests) -> None:
     ]
     for of, expected in cases:
         with subtests.test(of=of):
-            assert _replaced(of) == expected
+            assert replaced_by(of) == expected
             assert of.replaces is (expected == ())

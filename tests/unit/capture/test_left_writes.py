@@ -230,6 +230,16 @@ ICEBERG: list[tuple[str, DictFiles, WriteFate]] = [
     ),
     ("none", iceberg(OLD, current=1), WriteFate.NOTHING),
     ("no table is there", DictFiles(), WriteFate.NOTHING),
+    (
+        "the newest metadata file is compressed",
+        iceberg(OLD, snapshot(2, 3, 1), current=2, name="v2.gz.metadata.json"),
+        WriteFate.UNKNOWN,
+    ),
+    (
+        "the newest is compressed, named as by older versions",
+        iceberg(OLD, snapshot(2, 3, 1), current=2, name="v2.metadata.json.gz"),
+        WriteFate.UNKNOWN,
+    ),
     ("snapshots since it began have expired", iceberg(snapshot(3, 4, 2, "x"), current=3), WriteFate.UNKNOWN),
     (
         "a table of another catalog than Hadoop's, without a session that has it",

@@ -17,6 +17,7 @@ import pytest
 
 from headwater_producers.spark import Capture, CaptureSettings, attach
 from headwater_producers.spark.common.errors import CaptureSettingsError
+from headwater_producers.spark.common.within import within
 from headwater_producers.spark.driver import metrics_server
 from headwater_producers.spark.driver.engine import EventPublisher
 from headwater_schemas.events import LineageEvent, Provenance
@@ -208,6 +209,7 @@ def test_where_no_thread_starts_any_more_metrics_are_pushed_all_the_same(monkeyp
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     pushed: list[str] = []
-    assert metrics_server._within(1, lambda: pushed.append("metrics")) is None
+    within(1, lambda: pushed.append("metrics"), "headwater-push")
     assert pushed == ["metrics"]
-    assert isinstance(metrics_server._within(1, fails), ValueError)
+    with pytest.raises(ValueError, match="odd"):
+        within(1, fails, "headwater-push")

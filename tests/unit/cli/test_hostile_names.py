@@ -1,7 +1,7 @@
 """Names that others chose are data everywhere: neither Rich's markup, nor codes for the terminal, nor another row.
 
-Every function of `headwater.commands` and `headwater.show` that makes something to print is given an answer in which
-each string is hostile.
+Every function of `headwater.commands`, `headwater.incident` and `headwater.show` that makes something to print is given
+an answer in which each string is hostile.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from rich.console import Group as Together
 from rich.text import Text
 
 import headwater.commands
+import headwater.incident
 import headwater.show
 from headwater import cli
 from headwater.cli import main
@@ -42,6 +43,7 @@ from headwater.commands import run
 from headwater.commands import search as show_search
 from headwater.console import console
 from headwater.errors import InputError
+from headwater.incident import acting, parts, planning, views
 from headwater.show import batches as show_batches
 from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
@@ -60,8 +62,9 @@ SHOWN = r"[/b]\x1b\x07\u202e:x:\nforged"
 TIME = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 
-# Parts of SARIF, whose whole is JSON; what a job is run with.
+# Parts of SARIF, whose whole is JSON; what a job is run with; what others make visible.
 NOT_PRINTED: set[Any] = {show_review.uri, show_review.without_links, run.jars_added, run.text}
+NOT_PRINTED |= {acting.user_name, parts.part_fault}
 PRINTED = {"FittedView", "RenderableType", "Table", "Text", "Tree", "str"}
 
 
@@ -71,6 +74,7 @@ def renderers() -> list[Any]:
     modules = [
         *pkgutil.walk_packages(headwater.show.__path__, "headwater.show."),
         *pkgutil.walk_packages(headwater.commands.__path__, "headwater.commands."),
+        *pkgutil.walk_packages(headwater.incident.__path__, "headwater.incident."),
     ]
     for module in modules:
         loaded = importlib.import_module(module.name)
@@ -117,7 +121,10 @@ def hostile(kind: Any, depth: int = 0) -> Any:
         return next(iter(kind))
     if not dataclasses.is_dataclass(kind) and not hasattr(kind, "__struct_fields__"):
         return SIMPLE.get(kind, HOSTILE)
-    hints = typing.get_type_hints(kind, names_of(sys.modules[kind.__module__]))
+    names: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        names |= names_of(sys.modules[each.__module__]) if each.__module__.startswith("headwater") else {}
+    hints = typing.get_type_hints(kind, names)
     fields = {name: hint for name, hint in hints.items() if typing.get_origin(hint) is not typing.ClassVar}
     return kind(**{name: OURS.get(name) or hostile(hint, depth + 1) for name, hint in fields.items()})
 
@@ -168,6 +175,12 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }
 NAMELESS = {
+    planning.plan_summary,
+    views.action_words,
+    views.changes_words,
+    views.reach_summary,
+    views.status_words,
+    views.unknown_words,
     show_batches.faults_text,
     show_batches.part_text,
     show_batches.schema_text,

@@ -20,8 +20,8 @@ from support.incidents import AT, BRIEF, an_incident, reach
 RECORDED = RecordedReach(as_of=AT, complete=True, datasets=1, cleared=0, changes=())
 
 
-def printed(view: RenderableType) -> str:
-    console = Console(width=250)
+def printed(view: RenderableType, width: int = 250) -> str:
+    console = Console(width=width)
     with console.capture() as capture:
         console.print(view)
     return capture.get()

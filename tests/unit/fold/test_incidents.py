@@ -33,6 +33,8 @@ from headwater_schemas.events import (
     IncidentSeverity,
     IncidentType,
     LineageEvent,
+    NotificationChange,
+    NotifiedRecipient,
     ReachedDataset,
     ReachedPart,
     build,
@@ -58,6 +60,10 @@ def reached(name: str, *, cleared: bool = False, depth: int = 0) -> ReachedDatas
     )
 
 
+def notified(recipient: str, change: str = "OPENED", digest: str = "ab" * 32) -> NotifiedRecipient:
+    return NotifiedRecipient(recipient=recipient, channel="c", digest=digest, change=NotificationChange(change))
+
+
 A, B = IncidentScope(run="a"), IncidentScope(run="b")
 GIVEN: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.OPENED: {"title": "title", "scope": (A,)},
@@ -69,6 +75,7 @@ GIVEN: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.RESOLVED: {"resolution": IncidentResolution.REPAIRED, "reason": "ran again"},
     IncidentAction.NOTED: {"reason": "looked at it"},
     IncidentAction.REACHED: {"reached": (reached("t"),), "as_of": TIME + timedelta(seconds=9), "complete": True},
+    IncidentAction.NOTIFIED: {"notified": (notified("team"),)},
 }
 
 
@@ -94,6 +101,7 @@ def fields(state: IncidentState) -> dict[str, Any]:
     found |= {name: [part.run for part in found[name].values()] for name in ("scope", "repaired")}
     if state.reached is not None:
         found["reached"] = [each.dataset.name for each in state.reached]
+    found["notified"] = list(state.notified) or None
     for name in ("opened_at", "acknowledged_at", "resolved_at", "reached_as_of"):
         if found[name] is not None:
             found[name] = (found[name] - TIME).seconds
@@ -153,6 +161,7 @@ CHANGED: dict[str, dict[str, dict[str, Any]]] = {
     },
     "NOTED": dict.fromkeys(STATES, NOTHING),
     "REACHED": {key: {"reached": ["t"], "reached_as_of": 9, "reached_complete": True} for key in STATES},
+    "NOTIFIED": {key: {"notified": ["team"]} for key in STATES},
 }
 """Action to state before it, and what the action changes."""
 
@@ -335,6 +344,29 @@ def test_a_cleared_dataset_is_related_and_not_counted() -> None:
     assert sum('"type":"REACHED"' in line for line in oracle(fold([event]))) == 2
     none = incident_properties((), state_of(answer(2)))
     assert (none["reached_datasets"], none["reached_as_of"], none["reached_complete"]) == (0, TIME, False)
+
+
+def test_the_latest_notification_of_each_recipient_counts_whatever_arrives_last() -> None:
+    events = [
+        action("OPENED", 0),
+        action("NOTIFIED", 1, notified=(notified("a"), notified("b"))),
+        action("NOTIFIED", 2, notified=(notified("a", "RESOLVED", "cd" * 32),)),
+    ]
+    for order in permutations(events):
+        state = state_of(*order)
+        assert {name: (each.time, each.sent) for name, each in state.notified.items()} == {
+            "a": (events[2].event_time, notified("a", "RESOLVED", "cd" * 32)),
+            "b": (events[1].event_time, notified("b")),
+        }
+        properties = incident_properties((), state)
+        assert (properties["notified"], properties["notified_unresolved"]) == (2, 1)
+        assert properties["state"] == "New"
+    resolved = incident_properties(
+        (), state_of(*events[:1], action("NOTIFIED", 1, notified=(notified("a", "RESOLVED"),)))
+    )
+    assert (resolved["notified"], resolved["notified_unresolved"]) == (1, 0)
+    none = incident_properties((), state_of(events[0]))
+    assert (none["notified"], none["notified_unresolved"]) == (None, None)
 
 
 def test_an_incident_without_an_answer_has_no_properties_of_one() -> None:

@@ -20,6 +20,8 @@ from headwater_schemas.events import (
     IncidentResolution,
     IncidentScope,
     JobRef,
+    NotificationChange,
+    NotifiedRecipient,
     OffsetRange,
     ReachedDataset,
     ReachedPart,
@@ -169,6 +171,11 @@ def test_parts_that_nearly_make_no_sense(subtests: pytest.Subtests) -> None:
             assert broken_scope(part) is None
 
 
+def notified(recipient: str, **fields: Any) -> NotifiedRecipient:
+    given = {"channel": "c", "digest": "0123456789abcdef" * 4, "change": NotificationChange.OPENED}
+    return NotifiedRecipient(recipient=recipient, **given | fields)
+
+
 LEAST: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.OPENED: {"title": "t"},
     IncidentAction.ACKNOWLEDGED: {},
@@ -181,6 +188,7 @@ LEAST: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.REOPENED: {},
     IncidentAction.NOTED: {"cause": "c"},
     IncidentAction.REACHED: {"reached": (), "as_of": TIME, "complete": False},
+    IncidentAction.NOTIFIED: {"notified": (notified("a"),)},
 }
 """The least that each action states."""
 OWN: dict[str, tuple[Any, str, set[str]]] = {
@@ -192,6 +200,7 @@ OWN: dict[str, tuple[Any, str, set[str]]] = {
     "reached": ((), "REACHED", {"REACHED"}),
     "as_of": (TIME, "REACHED", {"REACHED"}),
     "complete": (True, "REACHED", {"REACHED"}),
+    "notified": ((notified("a"),), "NOTIFIED", {"NOTIFIED"}),
 }
 OF_ALL: dict[str, Any] = {
     **dict.fromkeys(("reason", "title", "description", "cause"), "text"),
@@ -308,6 +317,46 @@ def test_answers_that_nearly_make_no_sense(subtests: pytest.Subtests) -> None:
     for datasets in cases:
         with subtests.test(datasets=datasets):
             event = with_body("incident_of_a_reach", reached=datasets)
+            assert first_violation(event) is None
+            encode(event)
+
+
+BROKEN_NOTIFICATIONS: dict[str, tuple[tuple[NotifiedRecipient, ...], str, str]] = {
+    "nobody": ((), "", "NOTIFIED needs it"),
+    "recipients that descend": (
+        (notified("b"), notified("a")),
+        "[1]",
+        "recipients must be in ascending order, each once",
+    ),
+    "a recipient twice": (
+        (notified("a"), notified("b"), notified("b")),
+        "[2]",
+        "recipients must be in ascending order, each once",
+    ),
+    "1,001 recipients": (tuple(notified(f"{n:04}") for n in range(1_001)), "", "more than 1000"),
+    "a long recipient": ((notified("a" * 201),), "[0].recipient", "longer than 200 characters"),
+    "a long channel": ((notified("a", channel="c" * 201),), "[0].channel", "longer than 200 characters"),
+    "a short digest": ((notified("a", digest="ab"),), "[0].digest", "not 64 hex digits"),
+    "a change of a newer version": (
+        (notified("a", change=NotificationChange.UNKNOWN),),
+        "[0].change",
+        "not a change that this version knows",
+    ),
+}
+
+
+def test_notifications_that_make_no_sense(subtests: pytest.Subtests) -> None:
+    for name, (recipients, field, message) in BROKEN_NOTIFICATIONS.items():
+        with subtests.test(name):
+            event = with_body("incident_of_a_notification", notified=recipients)
+            assert first_violation(event) == Violation(f"incident_event.notified{field}", message)
+
+
+def test_notifications_that_nearly_make_no_sense(subtests: pytest.Subtests) -> None:
+    cases = [(notified("a" * 200, channel="c" * 200),), tuple(notified(f"{n:04}") for n in range(1_000))]
+    for recipients in cases:
+        with subtests.test(number=len(recipients)):
+            event = with_body("incident_of_a_notification", notified=recipients)
             assert first_violation(event) is None
             encode(event)
 

@@ -1,15 +1,18 @@
-"""The rules are checked in the background where the settings ask for it; a graph that is away is no end of it."""
+"""Checks of rules and figures of incidents in the background, where the settings ask for them."""
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from headwater_analysis.checks import RULES, CheckedRule, Checks, UncheckedRule
 from headwater_analysis.errors import GraphUnreachableError
+from headwater_analysis.incidents.figures import IncidentFigures, OpenByAge, SeverityFigures, TimeTaken
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_server import checking
@@ -24,7 +27,18 @@ def background(every: float) -> tuple[checking.BackgroundChecks, ServeMetrics]:
     target = Neo4jTarget("bolt://graph", "neo4j", "", "neo4j")
     graph = Graph(nothing, target, AnalysisSettings(), ServeSettings(check_every_seconds=every))
     metrics = ServeMetrics()
-    return checking.BackgroundChecks(graph, metrics.checks, clock=lambda: 1_000.0), metrics
+    return checking.BackgroundChecks(graph, metrics, clock=lambda: 1_000.0), metrics
+
+
+@pytest.fixture(autouse=True)
+def no_incidents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No graph is asked for incidents."""
+    monkeypatch.setattr(checking, "incident_figures", lambda *_: figures())
+
+
+def figures(*severities: SeverityFigures) -> IncidentFigures:
+    at = datetime.fromtimestamp(0, UTC)
+    return IncidentFigures(as_of=at, since=at, severities=severities)
 
 
 def found(rule: str, total: int, exempted: int) -> Checks:
@@ -48,6 +62,33 @@ def test_what_is_found_is_in_the_metrics(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(checking, "check", away)
     assert not checks.once()
     assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+
+
+def test_incidents_are_in_the_metrics_by_severity_and_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, metrics = background(60.0)
+    value = metrics.registry.get_sample_value
+    assert value("headwater_incidents_open", {"severity": "SEV1", "age": "older"}) == 0
+    assert math.isnan(value("headwater_incidents_resolve_median_seconds", {"severity": "none"}) or 0)
+    monkeypatch.setattr(checking, "check", lambda *_, **__: found(RULES[0].name, 0, 0))
+    some = SeverityFigures(
+        severity=None,
+        open=OpenByAge(under_a_day=1, under_a_week=2, older=3),
+        new=4,
+        oldest_opened_at=None,
+        opened=6,
+        to_acknowledge=TimeTaken(incidents=0, median_seconds=None, longest_seconds=None),
+        to_resolve=TimeTaken(incidents=2, median_seconds=90.0, longest_seconds=120.0),
+    )
+    monkeypatch.setattr(checking, "incident_figures", lambda *_: figures(some))
+    checks.once()
+    ages = ("under_a_day", "under_a_week", "older")
+    assert [value("headwater_incidents_open", {"severity": "none", "age": age}) for age in ages] == [1, 2, 3]
+    assert value("headwater_incidents_new", {"severity": "none"}) == 4
+    assert value("headwater_incidents_resolve_median_seconds", {"severity": "none"}) == 90
+    assert math.isnan(value("headwater_incidents_acknowledge_median_seconds", {"severity": "none"}) or 0)
+    monkeypatch.setattr(checking, "incident_figures", lambda *_: figures())
+    checks.once()
+    assert value("headwater_incidents_open", {"severity": "none", "age": "older"}) == 0, "none is left"
 
 
 def test_a_rule_that_takes_too_long_is_logged_and_keeps_its_metrics(

@@ -19,6 +19,7 @@ from headwater_server.identity import Scope
 from headwater_server.identity.tokens import create_token
 from headwater_server.mcp.http import METADATA_PATH
 from headwater_server.mcp.protocol import INSTRUCTIONS
+from headwater_server.mcp.tools import TOOLS
 from support.api import FakeGraph, client_of, fake_graph, metrics_with
 from support.audit import START, Breakable
 from support.mcp_client import MODES, call, post, talk
@@ -56,7 +57,7 @@ def test_the_official_client(mode: str) -> None:
     async def about(client: Client) -> None:
         assert client.instructions == INSTRUCTIONS
         listed = (await client.list_tools()).tools
-        assert len(listed) == 11
+        assert len(listed) == len(TOOLS)
         assert len("".join(each.model_dump_json(exclude_none=True) for each in listed)) < 30_000
         for each in listed:
             assert each.annotations is not None
@@ -113,7 +114,7 @@ def test_only_who_is_known_lists_tools(tmp_path: Path) -> None:
         assert refused.headers["www-authenticate"] == 'Bearer realm="headwater"', "no provider to log in at"
         assert client.get(METADATA_PATH).status_code == 401, "nothing is there"
         for headers in (reader, operator):
-            assert len(post(client, "tools/list", headers).json()["result"]["tools"]) == 11
+            assert len(post(client, "tools/list", headers).json()["result"]["tools"]) == len(TOOLS)
         assert call(client, "runs", {}, **reader)["structuredContent"]["status"] == 404
         denied = call(client, "runs", {}, **operator)
         assert denied["isError"]

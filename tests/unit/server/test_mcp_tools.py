@@ -24,7 +24,7 @@ LIMIT = ("limit", str(DEFAULT_LIMIT))
 
 
 def test_the_tools() -> None:
-    names = "search show upstream downstream impact trace blast runs diff check privacy"
+    names = "search show upstream downstream impact trace blast incidents gate runs diff check privacy"
     assert list(BOUND) == names.split()
 
 

@@ -63,6 +63,14 @@ export interface Asset {
 
 export type AssetKind = "DATASET" | "COLUMN" | "JOB";
 
+export interface BadSince {
+  of: Asset;
+  first_bad: WritingStep | null;
+  last_good: WritingStep | null;
+  certainty: Certainty;
+  why: string;
+}
+
 export interface BatchResult {
   received: number;
   accepted: number;
@@ -472,6 +480,13 @@ export interface DroppedBy {
   job: Asset;
 }
 
+export interface EarlierInput {
+  first_batch: number | null;
+  kafka: KafkaRange[];
+  event_time: string | null;
+  why: string;
+}
+
 export interface EdgeChange {
   change: DiffChange;
   job: Asset;
@@ -516,6 +531,8 @@ export interface Facet {
   name: string;
   json: string;
 }
+
+export type FaultEffect = "TAINTS" | "MAY_TAINT" | "DEGRADES" | "WARNS";
 
 export interface FieldType {
   type: string | null;
@@ -698,12 +715,13 @@ export interface Incident {
   history: ActionTaken[];
   reach: IncidentReach | null;
   recorded: RecordedReach | null;
+  notified: SentNotification[];
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
 }
 
-export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED";
+export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED" | "NOTIFIED";
 
 export interface IncidentBrief {
   incident: string;
@@ -726,10 +744,35 @@ export interface IncidentBrief {
 
 export type IncidentClock = "UNKNOWN" | "EVENT" | "PROCESSING";
 
+export interface IncidentFigures {
+  as_of: string;
+  since: string;
+  severities: SeverityFigures[];
+  graph: GraphState;
+  filtered: true;
+  incidents?: IncidentMarks;
+}
+
 export interface IncidentPage {
   items: IncidentBrief[];
   total: number;
   next_cursor: string | null;
+  graph: GraphState;
+  filtered: true;
+  incidents?: IncidentMarks;
+}
+
+export interface IncidentPlan {
+  incident: string;
+  title: string | null;
+  steps: RepairStep[];
+  clean_again: number;
+  nothing_left: boolean;
+  complete: boolean;
+  unknown: string[];
+  not_known: string[];
+  spreading: string[];
+  notes: string[];
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
@@ -742,6 +785,12 @@ export interface IncidentReach {
   blast: Blast;
   spreading: Spreading[];
   complete: boolean;
+  columns: ReachedColumn[];
+  columns_unknown: UnknownColumns[];
+  columns_truncated: boolean;
+  all_columns: FaultEffect | null;
+  restricts: boolean;
+  since: BadSince[];
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
@@ -846,6 +895,13 @@ export interface Joint {
   partition: number;
   start: number;
   end: number;
+}
+
+export interface KafkaRange {
+  cluster: string;
+  assign: string;
+  starting_offsets: string;
+  ending_offsets: string;
 }
 
 export interface KnownColumn {
@@ -1095,6 +1151,8 @@ export interface NotedField {
   message: string;
 }
 
+export type NotificationChange = "UNKNOWN" | "OPENED" | "REACHED" | "CHANGED" | "CLEARED" | "RESOLVED";
+
 export interface OffsetSpan {
   partition: number;
   start: number;
@@ -1105,6 +1163,12 @@ export interface OffsetsBody {
   partition: number;
   start: number;
   end: number;
+}
+
+export interface OpenByAge {
+  under_a_day: number;
+  under_a_week: number;
+  older: number;
 }
 
 export interface OpenRun {
@@ -1163,6 +1227,12 @@ export interface OverviewBar {
   conflicts: number;
   failed: number;
   reconciled: number;
+}
+
+export interface Overwrite {
+  dataset: Asset;
+  partitions: string[];
+  why: string;
 }
 
 export interface Owner {
@@ -1333,11 +1403,31 @@ export interface QualityTurn {
   looked_back: number | null;
 }
 
+export interface QueryReplay {
+  query_id: string;
+  query_name: string | null;
+  checkpoint: string | null;
+  restart_after: number | null;
+  newest_batch: number;
+  batches: ReplayedBatches[];
+  earlier: EarlierInput | null;
+}
+
 export type Reach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
 
 export interface ReachChange {
   dataset: string;
   change: string;
+}
+
+export interface ReachedColumn {
+  dataset: Asset;
+  column: string;
+  effect: FaultEffect;
+  certainty: Certainty;
+  depth: number;
+  via: string[];
+  why: string;
 }
 
 export interface ReadingConsumer {
@@ -1375,6 +1465,36 @@ export interface RefusedEvent {
   index: number;
   pointer: string;
   message: string;
+}
+
+export interface RepairStep {
+  number: number;
+  kind: RepairStepKind;
+  after: number[];
+  title: string;
+  job: Asset | null;
+  runs: RunBrief[];
+  good_code_version: string | null;
+  inputs: Part[];
+  skip: Part[];
+  outputs: Part[];
+  overwrite: Overwrite[];
+  query: QueryReplay | null;
+  consumers: ReadingConsumer[];
+  certainty: Certainty;
+  notes: string[];
+  commands: string[];
+  file_commands: string[];
+  sql: string[];
+}
+
+export type RepairStepKind = "NOTIFY" | "CORRECT" | "RERUN" | "REPROCESS" | "DECLARE" | "RESOLVE";
+
+export interface ReplayedBatches {
+  first_batch: number;
+  last_batch: number;
+  inputs: Part[];
+  kafka: KafkaRange[];
 }
 
 export interface ResolvedPart {
@@ -1598,6 +1718,14 @@ export interface SensitiveSource {
 
 export type Sensitivity = "UNKNOWN" | "PUBLIC" | "INTERNAL" | "CONFIDENTIAL" | "PII" | "RESTRICTED";
 
+export interface SentNotification {
+  recipient: string;
+  channel: string;
+  change: NotificationChange;
+  at: string;
+  digest: string;
+}
+
 export interface SetResult {
   set: string;
   revision: number;
@@ -1612,6 +1740,16 @@ export interface SetResult {
 }
 
 export type Severity = "CRITICAL" | "BREAKING" | "BLOCKING" | "TAINTED" | "RESTRICTED" | "DEGRADED" | "WARNING" | "UNKNOWN" | "COSMETIC" | "INFO" | "NONE";
+
+export interface SeverityFigures {
+  severity: IncidentSeverity | null;
+  open: OpenByAge;
+  new: number;
+  oldest_opened_at: string | null;
+  opened: number;
+  to_acknowledge: TimeTaken;
+  to_resolve: TimeTaken;
+}
 
 export interface SeverityInputs {
   criticality: string | null;
@@ -1702,6 +1840,12 @@ export interface Tainted {
   superseded: Superseded[];
   hops: number[];
   certainty: Certainty;
+}
+
+export interface TimeTaken {
+  incidents?: number;
+  median_seconds: number | null;
+  longest_seconds: number | null;
 }
 
 export interface Timeline {
@@ -1815,6 +1959,11 @@ export interface UncheckedRule {
   reason: string;
 }
 
+export interface UnknownColumns {
+  dataset: Asset;
+  why: string;
+}
+
 export interface UnknownUse {
   read: Asset;
   written: Asset;
@@ -1922,6 +2071,18 @@ export interface Via {
   incomplete: string | null;
   possible: boolean;
   partitions: DeclaredPartitions[];
+}
+
+export interface WritingStep {
+  job: Asset | null;
+  run_id: string | null;
+  query_id: string | null;
+  query_name: string | null;
+  batch_id: number | null;
+  at: string | null;
+  state: string | null;
+  code_version: string | null;
+  config_version: string | null;
 }
 
 export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";

@@ -13,6 +13,7 @@ import { Answer, Facts, Link, Section, Time, Tone } from "../parts/basics";
 import { Folded } from "../parts/fold";
 import { Table, type Column } from "../parts/table";
 import { Tainted } from "./blast";
+import { Columns, Since } from "./fault";
 import { CertaintyMark, PartCell } from "./hops";
 import { reachedText, Severity } from "./incidents";
 
@@ -69,6 +70,8 @@ function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Plac
       {!reach.complete && <p class="note-warn">{w.incomplete}</p>}
       {open.length > 0 && <Section title={w.spreading}><ul class="lines">{open.map(({ text }) => <li>{text}</li>)}</ul></Section>}
       <Tainted answer={reach.blast} name={name} title={name} view={at.query.view} onView={(view) => tweak("incident", { view })} />
+      <Since of={reach.since} />
+      <Columns of={reach} />
       <Section title={w.scope}>
         <Table rows={reach.scope} columns={SCOPE} of={({ part: one }) => one.text} label={w.scope} noun={w.parts} empty={w.noScope} />
       </Section>

@@ -1,8 +1,8 @@
-"""Acknowledged dead letters, which somebody has dealt with.
+"""Acknowledged dead letters, which need no more attention.
 
-Kafka stores them as committed offsets of a separate group, which never has members; so a running consumer commits them
-again before they expire. Letters from there on wait. The letters themselves stay: accounting and `graph verify` need
-them.
+They are stored as committed offsets of a separate group. The group never has members, so a running consumer commits the
+offsets again before they expire. Later letters are pending. The letters themselves stay: accounting and `graph verify`
+need them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REQUEST_SECONDS = 10.0
 
 
 def letters_group(group: str) -> str:
-    """Return the group whose offsets show which letters are acknowledged.
+    """Return the group whose committed offsets are the acknowledged letters.
 
     Args:
         group: consumer group of the materializer.
@@ -43,14 +43,14 @@ class Acknowledged:
         return known is not None and letter.record.offset < (known.committed or 0)
 
     def everything(self) -> Acknowledged:
-        """Return the offsets with all letters acknowledged that were on the topic then."""
+        """Return the offsets that acknowledge all letters on the topic at the time of reading."""
         return Acknowledged(replace(each, committed=each.end) for each in self._positions.values())
 
     def through(self, letters: Iterable[StoredDeadLetter], settled: frozenset[str]) -> Acknowledged:
-        """Return the offsets with further letters acknowledged, up to the first of each partition that isn't settled.
+        """Return the offsets that also acknowledge settled letters, up to the first unsettled one of each partition.
 
         Args:
-            letters: letters of the topic, each partition's in order.
+            letters: letters of the topic, in order within each partition.
             settled: locations (`topic[partition]@offset`) of letters that need no more attention.
         """
         reached = {number: each.committed or 0 for number, each in self._positions.items()}
@@ -72,7 +72,7 @@ class Acknowledged:
 
 
 def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) -> Acknowledged:
-    """Read which dead letters are acknowledged.
+    """Read the acknowledged offsets of the dead-letter topic.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.

@@ -1,4 +1,4 @@
-"""Inspection of dead letters, for people: selection, counts, ages, and the content of one."""
+"""Inspection of dead letters, for people: selection, counts, ages, and the content of a letter."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from headwater_schemas.redacted_values import redacted_json
 
 @dataclass(frozen=True, slots=True)
 class LetterFilter:
-    """Filter of dead letters: a letter is selected if every criterion that is set matches it.
+    """Filter of dead letters. A letter is selected if all set criteria match.
 
     Attributes:
         reasons: reasons of matching letters.
         job: job or dataset of the letters: `namespace/name`, or only the name.
-        since: published then or later.
-        until: published before.
+        since: earliest time of publication.
+        until: time of publication is before this time.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -54,9 +54,9 @@ class LetterFilter:
 
 
 class LatestLetters:
-    """Latest dead letter of each record: the one that wasn't superseded by a resent or replayed letter.
+    """Latest dead letter of each record. Resent and replayed letters supersede earlier ones.
 
-    A crash may send a letter twice, and a replay that fails makes another letter of the same bytes.
+    After a crash a letter may be sent twice, and a failed replay makes another letter of the same bytes.
     """
 
     def __init__(self, letters: Iterable[StoredDeadLetter]) -> None:
@@ -76,7 +76,7 @@ class LatestLetters:
 
 
 def named(source: RecordCoordinates) -> str:
-    """Source in a header: the topic's incarnation (if it has one), partition and offset."""
+    """Format the source for a header: the topic's id, if it has one, else its name; partition and offset."""
     return f"{source.partition.topic_id or source.partition.topic}/{source.partition.number}/{source.offset}"
 
 
@@ -118,8 +118,8 @@ class Census:
     """Groups of the letters added so far.
 
     Attributes:
-        overtaken: letters that were sent twice, or whose replayed record has a later letter; not in the groups.
-        acknowledged: letters of the groups that somebody has settled.
+        overtaken: number of superseded letters: sent twice, or replayed with a later letter; not in the groups.
+        acknowledged: number of acknowledged letters in the groups.
     """
 
     def __init__(self) -> None:
@@ -165,8 +165,8 @@ class Content:
 
     Attributes:
         bytes: length of the value.
-        starts: its first 10 bytes, in hexadecimal.
-        problem: fault by this release's rules; None if it is a valid event now.
+        starts: the first 10 bytes, in hexadecimal.
+        problem: fault by this release's rules; None if the value is a valid event now.
         fields: decoded fields, redacted; None if the bytes don't follow a known schema.
     """
 
@@ -180,7 +180,7 @@ def content(value: bytes | None, decoder: Decoder) -> Content:
     """Decode a value as far as possible.
 
     Raises:
-        TransientError: its schema can't be looked up now.
+        TransientError: the schema can't be looked up now.
     """
     problem, fields = None, None
     try:

@@ -1,9 +1,9 @@
 """Dead letter: a record that can't be applied, with the reason; its format on the topic, and reading it back.
 
 A letter is the original record, byte for byte (key, value, headers, timestamp), with additional headers for its
-location and fault. If its bytes can't be read or are too large for the topic, the letter has only its coordinates,
+location and fault. If the record's bytes can't be read or are too large for the topic, the letter has only coordinates,
 perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and meanings are Kafka Connect's
-(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
+(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so tools for Kafka Connect can read the letters.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ ATTEMPT = OURS + "attempt"
 BY = CONNECT + "class.name"
 MATERIALIZER = "headwater_consumers.materializer"
 BRIDGE = "headwater_consumers.bridge"
-"""Producer of the letter, which also tells its value: an event, or an OpenLineage document."""
-# Header of a record that a replay brought back: the source of its letter.
+"""Header: producer of the letter, and so the kind of its value: an event, or an OpenLineage document."""
+# Header of a replayed record: the source of its letter.
 REPLAYED_FROM = OURS + "replayed.from"
 
-# The dead-letter topic takes the events topic's largest record and 64 KiB. Kafka bounds names and ids; only the
+# The dead-letter topic accepts the events topic's largest record plus 64 KiB. Kafka limits names and ids; only the
 # message, and the event's id in a broken event, may have any length.
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_EVENT_ID_CHARACTERS = 200
 
 
 class DeadLetterStage(StrEnum):
-    """Stage in which a record failed, by Kafka Connect's names: reading its value, or putting it into the sink."""
+    """Stage in which a record failed, by Kafka Connect's names: decoding its value, or writing it to the sink."""
 
     DECODE = "VALUE_CONVERTER"
     APPLY = "TASK_PUT"
@@ -51,11 +51,14 @@ class DeadLetterStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A record that can't be applied, and why.
+    """A record that can't be applied, with the reason.
 
     Attributes:
+        record: the record.
+        reason: reason, from a closed list.
+        stage: stage in which the record failed.
         error: class of the error.
-        message: the fault, without any of the payload.
+        message: the fault, without content of the payload.
         event_id: id of the event, if it could be read.
         by: producer of the letter, MATERIALIZER or BRIDGE.
     """
@@ -69,10 +72,10 @@ class DeadLetter:
     by: str = MATERIALIZER
 
     def headers(self, *, group: str) -> Headers:
-        """All headers of the letter: the record's own (without those of an earlier dead letter), then Headwater's.
+        """Return all headers of the letter: the record's (without those of an earlier dead letter), then Headwater's.
 
         Args:
-            group: consumer group, given as the name of Connect's connector.
+            group: consumer group, which is stored as the name of Connect's connector.
         """
         partition, unread = self.record.partition, self.record.unread
         added = {
@@ -101,12 +104,12 @@ _UNKNOWN = "unknown"
 
 
 def is_replay(headers: Headers) -> bool:
-    """Return True if a replay of dead letters brought the record back."""
+    """Return True if the record comes from a replay of dead letters."""
     return any(name == REPLAYED_FROM for name, _ in headers)
 
 
 def _attempt(headers: Headers) -> int:
-    """Number of the attempt: 1, or the number that a replay gave to the record."""
+    """Number of the attempt: 1, or the number in a replayed record's header."""
     for name, value in headers:
         if name == ATTEMPT and value is not None and value.isdigit():
             return int(value[:9])
@@ -128,7 +131,7 @@ def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> RecordCoor
 
 
 UNKNOWN = "UNKNOWN"
-"""Reason of a letter without one: it comes from another program."""
+"""Reason of a letter without a reason, which comes from another program."""
 
 _ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT, OFFSET_END, LEFT_OUT)
 
@@ -159,11 +162,14 @@ class StoredDeadLetter:
         record: record on the dead-letter topic; key, value and timestamp are the original's, byte for byte.
         source: coordinates of the original; None if the headers lack them.
         reason: a `DeadLetterReason`, or UNKNOWN.
-        attempt: 1, or which replay of the record ended here.
-        replayed_from: the source of the letter whose replay ended here; None for a first attempt.
-        by: producer of the letter, MATERIALIZER or BRIDGE; empty if another program wrote it.
-        left_out: number of missing bytes of the original, or "unknown"; None: the letter is the original, byte for
-            byte.
+        stage: a `DeadLetterStage`.
+        error: class of the error.
+        message: the fault.
+        event_id: id of the event; empty if it couldn't be read.
+        attempt: number of the attempt: 1, or more after replays.
+        replayed_from: source of the letter that was replayed; None for a first attempt.
+        by: producer of the letter, MATERIALIZER or BRIDGE; empty if another program wrote the letter.
+        left_out: number of missing bytes of the original, or "unknown"; None if the letter has all bytes.
     """
 
     record: FetchedRecord
@@ -184,7 +190,7 @@ class StoredDeadLetter:
 
     @property
     def where(self) -> str:
-        """Location on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
+        """Location on the dead-letter topic, `partition@offset`, an argument of `dlq show`."""
         return f"{self.record.partition.number}@{self.record.offset}"
 
     @property

@@ -1,10 +1,10 @@
 """Replay: sending letters back to their topic, after a release or a schema that makes them valid.
 
-That is the events topic, or of a letter of the bridge the topic of OpenLineage documents.
+The topic is the events topic; for letters of the bridge, it is the topic of OpenLineage documents.
 
 A replayed record has the original's key, value and headers, an incremented `headwater.attempt`, and
-`headwater.replayed.from`, which names the letter's original record. Events are idempotent, so replaying a letter
-twice changes nothing in the graph. A record that fails again becomes another letter, which supersedes this one.
+`headwater.replayed.from`, which names the letter's original record. Events are idempotent, so replaying a letter twice
+changes nothing in the graph. A record that fails again becomes another letter, which supersedes the first one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Replayed:
 
     Attributes:
         sent: letters that the original topic has acknowledged.
-        refused: by location, letters that the topic refuses (with the brokers' reason) or that have no bytes to send.
+        refused: reasons of unsent letters, by location: the brokers' reason, or that the letter has no bytes.
     """
 
     sent: int = 0
@@ -47,12 +47,12 @@ def replay(
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         letters: letters to send.
-        sent: called once for each that is acknowledged.
+        sent: called once for each acknowledged letter.
 
     Raises:
         BrokerUnavailableError: the brokers don't answer. Letters acknowledged until then are on the topic; sending them
             again is harmless.
-        FatalError: they refuse us.
+        FatalError: the brokers refuse the client.
     """
     servers = str(client.get("bootstrap.servers", ""))
     config = one_by_one(quiet(client), client_id="headwater-replay", delivery_seconds=_DELIVERY_SECONDS)

@@ -17,7 +17,7 @@ _REQUEST_SECONDS = 10.0
 
 
 class NotNextError(Exception):
-    """The record isn't the next one of the group: skipping it would skip others, or nothing.
+    """The record isn't the next one of the group: skipping it would skip other records, or none.
 
     Attributes:
         next_offset: offset that the group consumes next; None if the topic lacks the partition.
@@ -31,7 +31,7 @@ class NotNextError(Exception):
 def skip(
     client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int
 ) -> FetchedRecord:
-    """Set aside the record that a group consumes next, and return it. The group has no members meanwhile.
+    """Set aside the record that a group consumes next, and return it. The group must have no members.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -42,7 +42,7 @@ def skip(
         offset: offset of the record.
 
     Raises:
-        NotNextError: the group consumes another next.
+        NotNextError: the group consumes another record next.
         KafkaException: the brokers don't answer in time or refuse, or the group has members.
         TransientError: the letter isn't acknowledged, so nothing is skipped.
     """

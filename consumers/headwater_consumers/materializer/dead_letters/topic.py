@@ -1,4 +1,7 @@
-"""Dead-letter topic: sending letters (each is acknowledged or returned before `send` returns), and reading all."""
+"""Dead-letter topic: sending of letters, and reading of all letters.
+
+`send` returns only when each letter is acknowledged; otherwise its error has the unacknowledged ones.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class DeadLettersUndeliveredError(TransientError):
     """The dead-letter topic didn't acknowledge every letter.
 
     Attributes:
-        remaining: the letters still to be sent.
+        remaining: the unacknowledged letters.
     """
 
     def __init__(self, message: str, *, remaining: Sequence[DeadLetter], code: str = "") -> None:
@@ -38,12 +41,12 @@ class DeadLetterSink(Protocol):
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Return once each letter is acknowledged by the topic's in-sync replicas.
 
-        A letter may be there twice (after a lost acknowledgement, or a crash before the offsets are committed): readers
-        count distinct source coordinates.
+        A letter may be on the topic twice (after a lost acknowledgement, or a crash before the offsets are committed).
+        So readers count distinct source coordinates.
 
         Raises:
-            DeadLettersUndeliveredError: some aren't acknowledged; send these again.
-            FatalError: the topic can't be written as things are configured.
+            DeadLettersUndeliveredError: some letters aren't acknowledged; send these again.
+            FatalError: the topic can't be written with these settings.
         """
 
     def close(self) -> None:
@@ -70,8 +73,8 @@ class KafkaDeadLetters:
         """Return once each letter is acknowledged. A letter that is too large for the topic is sent without its bytes.
 
         Raises:
-            DeadLettersUndeliveredError: some aren't acknowledged; send these again.
-            FatalError: the topic can't be written as things are configured.
+            DeadLettersUndeliveredError: some letters aren't acknowledged; send these again.
+            FatalError: the topic can't be written with these settings.
         """
         unsent, failures = self._sent(letters)
         if failures and all(each.too_large for each in failures):
@@ -153,7 +156,7 @@ def _without_bytes(letter: DeadLetter, topic: str) -> DeadLetter:
 
 
 def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]:
-    """Yield every letter that is on the topic now, once for each time it was sent. One is in memory at a time.
+    """Yield every letter that is on the topic now; a letter that was sent twice, twice. One is in memory at a time.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -161,6 +164,6 @@ def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
-        BrokerUnavailableError: they stop answering half-way.
+        BrokerUnavailableError: the brokers stop answering in the middle.
     """
     return map(letter_of, records_to_end(quiet(client), topic))

@@ -2,14 +2,16 @@
 
     CaptureError
     ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
-    └── LineageNotDurableError   lineage isn't durable, and by the emission policy the job fails
+    ├── LineageNotDurableError   lineage isn't durable, and by the emission policy the job fails
+    └── TaintedInputError        a write would read bad data, and by `refuse_tainted_inputs` it doesn't begin
     ValueError
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
         └── UnknownOriginError   the dataset of one of its sources is unknown
 
 `attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
-`fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function. All other errors while a job runs
-are counted in `Capture.status()` and logged; they are never raised into the job. So are the errors of checkpoints,
+`fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function. The third comes from the method of
+PySpark that would write, only with `refuse_tainted_inputs`. All other errors while a job runs are counted in
+`Capture.status()` and logged; they are never raised into the job. That includes errors of checkpoints,
 which `headwater reconcile` prints.
 """
 
@@ -30,6 +32,10 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 class LineageNotDurableError(CaptureError):
     """Lineage that isn't durable. The text has amount and reason; the data is written nevertheless."""
+
+
+class TaintedInputError(CaptureError):
+    """Refused write: its inputs hold bad data of an open incident, or couldn't be checked. Nothing was written."""
 
 
 class CheckpointError(ValueError):

@@ -29,6 +29,24 @@ class EarlierEmission(StrEnum):
     UNKNOWN = "unknown"
 
 
+class GateOutcome(StrEnum):
+    """Outcome of the check of one input before a write: label `outcome` of the gate's counter.
+
+    Attributes:
+        FREE: no open incident holds it.
+        HELD: an open incident does; the write was refused.
+        UNKNOWN: the graph has no such dataset.
+        UNREAD: a part of the plan whose datasets aren't known, such as rows that the program handed over.
+        UNAVAILABLE: the server gave no answer, or the plan couldn't be read.
+    """
+
+    FREE = "free"
+    HELD = "held"
+    UNKNOWN = "unknown"
+    UNREAD = "unread"
+    UNAVAILABLE = "unavailable"
+
+
 class CaptureMetrics:
     """Capture's metrics on one registry. Captures of one process share them.
 
@@ -85,6 +103,14 @@ class CaptureMetrics:
             "Streaming queries stopped because lineage of committed micro-batches wasn't durable (fail_closed).",
             registry=registry,
         )
+
+        checks = Counter(
+            "headwater_capture_gate_checks_total",
+            "Checks of the inputs of writes before they began (refuse_tainted_inputs).",
+            ["outcome"],
+            registry=registry,
+        )
+        self.gate_checks = {outcome: checks.labels(outcome.value) for outcome in GateOutcome}
 
     def watch(self, queue: Queue) -> None:
         """Include a queue in the gauges while the queue exists."""

@@ -3,7 +3,7 @@
     <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
 
 All senders to one topic of one cluster share a folder, and relay the events that dead processes of all jobs left there.
-So lineage of one cluster can't be sent to another.
+Lineage of one cluster is never sent to another: their folders differ.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def outbox_folder(settings: CaptureSettings) -> Path:
     cluster = settings.kafka_cluster_name or ",".join(sorted(part.strip() for part in servers.split(",")))
     digest = hashlib.sha256(repr((cluster, TopicNames(settings.topic_prefix).events)).encode()).hexdigest()[:12]
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", cluster.split(",")[0])[:64]
-    # A Spark property goes through no shell.
+    # No shell has expanded the `~` of a Spark property.
     root = settings.outbox_path.expanduser() if settings.outbox_path is not None else default_root()
     return root / f"{name}-{digest}"
 

@@ -9,7 +9,7 @@ def run_all(actions: Iterable[Callable[[], object]]) -> None:
     """Run each action, in order, even if earlier ones raise.
 
     Raises:
-        Exception: the first that was raised, when all is done.
+        Exception: the first error, raised after all actions.
     """
     first: Exception | None = None
     for action in actions:

@@ -44,6 +44,10 @@ def _tags_in_text(tags: Any) -> Any:
     return tags
 
 
+def _in_capitals(text: Any) -> Any:
+    return text.upper() if isinstance(text, str) else text
+
+
 def _no_other_brokers(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
     if same := {"bootstrap.servers", "metadata.broker.list"} & set(properties):
         raise PydanticCustomError(
@@ -147,6 +151,17 @@ class CaptureSettings(BaseSettings):
         outbox_path: the folder of the outbox. Default: the user's folder for state; see `outbox_folder`.
         outbox_max_bytes: how much the outbox may hold.
         outbox_when_full: which events are dropped when the outbox is full.
+        refuse_tainted_inputs: whether a write fails before it begins if what it would read holds bad data of an open
+            incident; needs `gate_url`.
+        gate_url: `http(s)://host:port` of `headwater serve`, which is asked before a write.
+        gate_token: bearer token for it, with the scope `read`.
+        gate_token_file: file with this token, read for each question; it wins over `gate_token`.
+        gate_ca_location: PEM file of the certificate authorities to trust. Default: the system's.
+        gate_max_severity: the mildest severity of an incident that holds a write, `SEV1` to `SEV5`; an incident without
+            a severity always does. Default: every incident.
+        gate_timeout_seconds: longest time for the questions about all inputs of one write together.
+        gate_unavailable: what happens to a write whose inputs can't be checked: `continue`, it goes on, with a warning;
+            `refuse`, it fails.
         topic_prefix: first part of the name of Headwater's topics.
         topic_partitions, topic_replication_factor: for missing topics, which capture creates.
         topic_max_message_bytes: the largest event. Capture creates the events topic with it. The schema must fit into
@@ -215,6 +230,16 @@ class CaptureSettings(BaseSettings):
     outbox_path: Path | None = None
     outbox_max_bytes: int = Field(default=256 * 1024 * 1024, ge=1_024 * 1_024)
     outbox_when_full: Literal["drop_newest", "drop_oldest"] = "drop_newest"
+    refuse_tainted_inputs: bool = False
+    gate_url: Address | None = Field(default=None, pattern=r"^https?://")
+    gate_token: SecretStr | None = None
+    gate_token_file: Path | None = None
+    gate_ca_location: Path | None = None
+    gate_max_severity: (
+        Annotated[Literal["SEV1", "SEV2", "SEV3", "SEV4", "SEV5"], BeforeValidator(_in_capitals)] | None
+    ) = None
+    gate_timeout_seconds: float = Field(default=2.0, gt=0)
+    gate_unavailable: Literal["continue", "refuse"] = "continue"
     topic_prefix: TopicPrefix = "lineage"
     topic_partitions: int = Field(default=DEFAULT_PARTITIONS, ge=1)
     topic_replication_factor: int = Field(default=BROKER_DEFAULT, ge=BROKER_DEFAULT)
@@ -282,6 +307,19 @@ class CaptureSettings(BaseSettings):
                 f"(or turn capture off with {ENV_PREFIX}CAPTURE_ENABLED=false)"
             )
         return self.kafka_bootstrap_servers
+
+    def require_gate_url(self) -> str:
+        """Return the address of the server that is asked before a write.
+
+        Raises:
+            CaptureSettingsError: no address is set.
+        """
+        if self.gate_url is None:
+            raise CaptureSettingsError(
+                f"refuse_tainted_inputs has no server to ask: set {ENV_PREFIX}GATE_URL=http://host:port of `headwater "
+                f"serve`, the Spark property {property_name('gate_url')} or attach's gate_url"
+            )
+        return self.gate_url
 
     @property
     def tags(self) -> tuple[tuple[str, str | None], ...]:

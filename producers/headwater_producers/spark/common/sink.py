@@ -43,7 +43,7 @@ class SizedSink(EventSink, Protocol):
 
 @runtime_checkable
 class DurableSink(EventSink, Protocol):
-    """Sink that knows which events would survive the process. Another sink is durable as far as `flush` delivers.
+    """Sink that knows which events would survive the process. In other sinks only delivered events are durable.
 
     Its properties and methods may be used from any thread, even after `close`.
     """

@@ -20,7 +20,7 @@ from typing import Any, Final
 _GIT_TIMEOUT_SECONDS = 2.0
 
 _NOTEBOOK: Final = ("DATABRICKS_NOTEBOOK_PATH", "JPY_SESSION_NAME")
-"""Variables that name the notebook a kernel belongs to."""
+"""Variables with the name of a kernel's notebook."""
 _IMAGES: Final = ("spark.kubernetes.driver.container.image", "spark.kubernetes.container.image")
 
 
@@ -39,7 +39,7 @@ class Code:
 
     Attributes:
         script: the script's path in its checkout, else its whole path; or the notebook's path.
-        commit: the checkout's commit, with `-dirty` where tracked files have uncommitted changes.
+        commit: the checkout's commit, with `-dirty` if tracked files have uncommitted changes.
         repository: URL of the checkout's `origin`; it may hold credentials.
         branch: the checked-out branch; None for a detached head.
         package: name and version of the installed distribution that has the script.
@@ -79,7 +79,7 @@ def running_code(environment: Mapping[str, str] = os.environ) -> Code:
 
 
 def container_image(properties: Mapping[str, str]) -> str | None:
-    """Return the image that Spark on Kubernetes runs the driver in.
+    """Return the driver's container image in Spark on Kubernetes.
 
     Args:
         properties: Spark's properties.

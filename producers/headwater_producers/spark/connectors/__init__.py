@@ -1,6 +1,6 @@
 """Connectors: one file or folder for each storage technology.
 
-A connector answers the questions of `connector.py`. To add one, write its file, and a line here.
+A connector implements methods of `Connector` (connector.py). To add one, write its file, and add it to the list below.
 """
 
 from __future__ import annotations

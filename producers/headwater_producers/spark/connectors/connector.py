@@ -144,7 +144,7 @@ class Connector:
         return None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
-        """Return True if a command left existing data unchanged, by mode("ignore"), IF NOT EXISTS and their like.
+        """Return True if a command left existing data unchanged, by mode("ignore"), IF NOT EXISTS or similar.
 
         Args:
             write: the command, which didn't fail.

@@ -70,7 +70,7 @@ class CommittedVersion:
         position: position of the (last) version; None if there are several candidates.
         certainty: certainty of `position`.
         counts: counts of all versions together.
-        read: position of the input, where the command's input is the table itself, or its files.
+        read: position of the input, if the command reads the table itself, or its files.
         partitions: partitions of the written files; empty if there are none, or too many to list.
         keeps: True if the table still has files of other writes; None if unknown.
         added: the files that the version in `position` added, by whole paths or within the table; None if that

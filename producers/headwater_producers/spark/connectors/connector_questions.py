@@ -38,7 +38,7 @@ _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def unwrapped(table: Any) -> Any:
-    """Return the table inside the wrapper by which a MERGE, an UPDATE or a DELETE plans its scan and write."""
+    """Return the table inside Spark's wrapper for MERGE, UPDATE and DELETE; any other table as it is."""
     return table.table() if class_name(table) == "RowLevelOperationTable" else table
 
 
@@ -83,7 +83,7 @@ class JvmLeaf:
 
     @property
     def options(self) -> Any:
-        """Options of the reader, of a V2 relation."""
+        """Reader options of a V2 relation."""
         relation = self.relation
         return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
 
@@ -244,7 +244,7 @@ class JvmCommand:
         return setting(self.options, "path")
 
     def _by_condition(self) -> WriteMode:
-        # Only with the condition `true` all rows are replaced.
+        # All rows are replaced only if the condition is `true`.
         condition = self.condition
         is_all = class_name(condition) == "Literal" and str(condition.toString()) == "true"
         return WriteMode.OVERWRITE if is_all else WriteMode.OVERWRITE_PARTITIONS
@@ -310,7 +310,7 @@ class CheckpointSource:
         end: its last offset, the source's own JSON, parsed; None if it has none yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
-        given: dataset that a person has named: a path or URI; a namespace and name with a space between; for Kafka only
+        given: dataset that the user has named: a path or URI; a namespace and name with a space between; for Kafka only
             the namespace.
     """
 

@@ -23,8 +23,8 @@ class SessionContext:
     Attributes:
         session: the `SparkSession`.
         settings: settings of plan descriptions.
-        topics: topics of sources subscribed by pattern, by their index in the progress, as far as known.
-        frames: frames that live on as RDDs, as far as known.
+        topics: known topics of sources that subscribe to a pattern, by source index in the progress.
+        frames: cache of frames whose rows continue in an RDD or a new plan.
         execution: the JVM's `QueryExecution` of the plan, if it has run.
         declared: declared streams of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
     """
@@ -71,11 +71,11 @@ class SessionContext:
         return self.conf(f"spark.hadoop.{key}") or self.conf(key)
 
     def glue(self, account: str | None, region: str | None = None) -> Catalog | None:
-        """Return AWS Glue, where account and region are known.
+        """Return AWS Glue, if account and region are known.
 
         Args:
             account: account id; None: from OpenLineage's setting `spark.glue.accountId`.
-            region: None: that of the environment.
+            region: AWS region; None: the region of the environment.
         """
         account = account or self.conf("spark.glue.accountId")
         region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -110,9 +110,9 @@ class SessionContext:
 
         Args:
             name: name of the table, with its databases.
-            location: location of its data, where known.
+            location: location of its data; None if unknown.
             catalog: name of the catalog in the session; None or `spark_catalog`: Spark's own.
-            names: naming of the catalog's tables, where known; None: by its warehouse.
+            names: naming of the catalog's tables; None: by its warehouse.
         """
         if names is not None:
             return naming.table(name, location=location, catalog=names)

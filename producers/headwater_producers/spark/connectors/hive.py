@@ -55,7 +55,7 @@ class Hive(Connector):
         {_RELATION, _AS_SELECT, _INSERT, "InsertIntoHiveDirCommand", "LoadDataCommand", "HiveTableScanExec"}
     )
     providers = frozenset({"hive"})
-    operators = {_INSERT: written_query}  # noqa: RUF012 - of the class
+    operators = {_INSERT: written_query}  # noqa: RUF012 - shared by all instances
 
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         """Describe a read of a relation's columns, and of its partition columns."""

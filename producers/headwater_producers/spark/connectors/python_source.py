@@ -1,7 +1,7 @@
 """Python data sources (`pyspark.sql.datasource`): rows that the user's code reads or writes.
 
 A source is identified by its path option, if it has one, else by its own name within the application: only its code
-knows what it reads or writes outside. So every column read is EXTERNAL.
+knows the external data that it reads or writes. So every column read is EXTERNAL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RDDs: their origins, as far as their own dependencies show."""
+"""Origins of RDDs, as far as the RDDs' dependencies show them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HADOOP: Final = {
     "WholeTextFileRDD": "getConf",
 }
 _INPUT_PATHS: Final = "mapreduce.input.fileinputformat.inputdir"
-# As Hadoop joins them: a comma or backslash of a path is escaped (StringUtils.escapeString).
+# Paths as Hadoop joins them: a comma or backslash in a path is escaped (StringUtils.escapeString).
 _PATHS: Final = re.compile(r"(?:\\.|[^,\\])+", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
@@ -189,7 +189,7 @@ def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
 
 
 def _handed_over(leaf: JvmLeaf) -> Leaf:
-    """Read rows created by the program, in a foreachBatch function probably from rows that it collected.
+    """Read rows created by the program; inside foreachBatch probably from rows that the function collected.
 
     The source columns are unknown, so the datasets as a whole are the sources.
     """
@@ -224,7 +224,7 @@ def _named(leaf: JvmLeaf, view: str) -> Leaf:
 
 
 def _digest(names: Iterable[str]) -> str:
-    # A path has every comma and quote of a name unescaped: JSON keeps two names from reading as one.
+    # Paths don't escape the commas and quotes of names; as JSON, two names differ from one that contains both.
     return hashlib.blake2b(json.dumps(list(names)).encode(), digest_size=4).hexdigest()
 
 

@@ -34,7 +34,7 @@ class Registry:
         self._index()
 
     def add(self, connector: Connector) -> None:
-        """Add a connector behind the others."""
+        """Add a connector after the others."""
         self._connectors.append(connector)
         self._index()
 

@@ -2,5 +2,5 @@
 
     callbacks ─▶ listeners, hooks ─▶ inbox ─▶ engine's worker ─▶ dispatch ─▶ (streaming) ─▶ emission ─▶ sink
 
-`attach` wires it, `capture` is its handle, `shutdown` its end.
+`attach` connects these parts, `capture` is the handle for the job, and `shutdown` ends capture with the process.
 """

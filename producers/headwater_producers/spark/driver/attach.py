@@ -26,11 +26,13 @@ from headwater_producers.spark.connectors.kafka.clusters import KafkaClusters
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicStates, own_connection
 from headwater_producers.spark.driver import capture as captures
-from headwater_producers.spark.driver import hooks, metrics_server, sessions, shutdown
+from headwater_producers.spark.driver import hooks, metrics_server, refusal, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.emission import Durability, Emission, durable_sink
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
+from headwater_producers.spark.driver.gate_client import GateClient
+from headwater_producers.spark.driver.input_gate import InputGate
 from headwater_producers.spark.driver.listeners import Inbox, SignalTarget
 from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
@@ -102,6 +104,7 @@ def attach(
     if stopped:
         raise CaptureError("attach needs a session that runs: this one's SparkContext was stopped")
     _check_sink(sink)
+    gate = GateClient(chosen) if chosen.refuse_tainted_inputs else None
     with _lock:
         if (running := captures.running_capture(spark)) is not None:
             sessions.join(spark)
@@ -114,9 +117,11 @@ def attach(
                 )
             return running
         target = sink if sink is not None else _kafka(chosen)
-        capture = _wired(spark, chosen, target, sessions.join(spark), asked=(chosen, sink))
+        capture = _wired(spark, chosen, target, sessions.join(spark), gate=gate, asked=(chosen, sink))
         captures.begin(sessions.application_id(spark), capture)
         hooks.install()
+        if gate is not None:
+            refusal.install()
         shutdown.install()
         shutdown.drain_before_stop(spark)
         capture.begin()
@@ -156,6 +161,7 @@ def _wired(
     sink: EventSink,
     listeners: ApplicationListeners,
     *,
+    gate: GateClient | None,
     asked: tuple[CaptureSettings, EventSink | None],
 ) -> Capture:
     """Wire a capture: signals ─▶ inbox ─▶ worker ─▶ dispatch ─▶ (streams) ─▶ publisher ─▶ sink.
@@ -167,6 +173,7 @@ def _wired(
         settings: settings of the capture.
         sink: destination of events.
         listeners: listeners of the application.
+        gate: asked about the inputs of writes before they begin; None: nothing is.
         asked: the settings and the sink that `attach` was given.
     """
     # Facts of the application.
@@ -282,6 +289,7 @@ def _wired(
             emission.hold,
             captures_reads=settings.capture_reads != "off",
             topic_wait_seconds=settings.capture_topic_wait_seconds,
+            input_gate=InputGate(gate, settings, plan_settings, dispatch.frames) if gate is not None else None,
         ),
         emission=emission,
         asked=asked,

@@ -48,12 +48,12 @@ class PlanAttribution:
 
 
 class Attributor:
-    """Attributor of plans to the micro-batches that they belong to.
+    """Attributor of plans to their micro-batches.
 
     Args:
         links: the foreachBatch calls seen.
         streams: the application's streaming queries.
-        frames: frames that live on as RDDs.
+        frames: cache of frames whose rows continue in an RDD or a new plan.
         settings: settings for reading plans.
         bus: Spark's listener bus.
     """
@@ -85,11 +85,11 @@ class Attributor:
         Args:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
-            earlier: description from while it ran, if no micro-batch was attributed.
-            is_running: True if it hasn't ended.
+            earlier: description that was read while the execution ran; used if no micro-batch is attributed.
+            is_running: True if the execution hasn't ended.
 
         Raises:
-            Py4JError, PySparkException: it has no plan to read.
+            Py4JError, PySparkException: the execution has no readable plan.
         """
         attribution = self.of(execution, session)
         description = describe(
@@ -148,7 +148,7 @@ class RunBatch:
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
     """Return the micro-batch on whose thread a query ran; None for other threads, or without Spark's description.
 
-    Takes up to 4 round trips for each execution looked at.
+    Takes up to 4 round trips for each searched execution.
 
     Args:
         execution: the JVM's `QueryExecution`, which has ended.

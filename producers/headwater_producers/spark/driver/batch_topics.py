@@ -1,4 +1,4 @@
-"""Kafka offsets that batch runs read or wrote, which Spark doesn't report: bounded by the topics' states."""
+"""Bounds of the Kafka offsets that batch runs read or wrote, from the topics' states: Spark doesn't report them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Times:
 
 
 class BatchTopics:
-    """Topics of batch runs. Only for the worker's thread.
+    """Kafka offsets of batch runs. Only for the worker's thread.
 
     Args:
         topics: observed states of the topics.
@@ -48,7 +48,7 @@ class BatchTopics:
         self._settings = settings
 
     def begins(self, signal: TopicWriteBegins) -> None:
-        """Ask for the state of a topic that is about to be written; the writing thread waits for a moment."""
+        """Request the state of a topic before it is written; the writing thread waits briefly for the state."""
         try:
             options = private(signal.writer, "extraOptions")
             if (topic := setting(options, "topic")) is not None:
@@ -61,7 +61,7 @@ class BatchTopics:
             signal.asked.set()
 
     def bounded(self, run: BatchRun) -> BatchRun:
-        """Add offsets and ids of topics to a successful run, as far as known."""
+        """Add the known offsets and ids of topics to a successful run."""
         description, times = run.write.description, _Times(run.started_at, run.ended_at)
         read = {each.dataset: each for each in description.inputs if each.kind is SourceKind.KAFKA}
         written = [each for each in description.outputs if each.kind is SourceKind.KAFKA]
@@ -72,7 +72,7 @@ class BatchTopics:
         if read:
             inputs = [
                 self._topics.after_read(use, read[use.dataset], run.ended_at, scanned_once=count == 1)
-                # Without a scan it was read before: a cached frame may be of a topic that was recreated since.
+                # A topic without a scan was read earlier, into a cached frame: it may have been recreated since.
                 if use.dataset in read and (count := _scans(run, use))
                 else use
                 for use in inputs

@@ -84,10 +84,10 @@ class Capture:
         """Wait until all events so far are delivered.
 
         Args:
-            timeout_seconds: default: `capture_drain_timeout_seconds`.
+            timeout_seconds: longest time to wait; None: `capture_drain_timeout_seconds`.
 
         Returns:
-            True if it is. False: the time was over first, or an event failed; see `status` and the log.
+            True if all are delivered. False: the time was over first, or an event failed; see `status` and the log.
         """
         if self._engine is None or not self._open:
             return True
@@ -117,13 +117,14 @@ class Capture:
     ) -> str | None:
         """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
-        For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
+        For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or the job's own code. Each call
         is a run. It doesn't wait, and a failed check never fails the job.
 
         Args:
-            results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
-                `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
-                `severity`. `headwater_producers.spark.quality` converts the results of those tools.
+            results: one `QualityResult` or mapping per check: `assertion` and `passed`, and if known `column`, `value`,
+                `rule` and `severity`. A `rule` is COMPLETENESS, UNIQUENESS, RANGE …; its default is the rule of a known
+                `assertion`, such as `not_null`. `headwater_producers.spark.quality` converts the results of those
+                tools.
             dataset: the checked dataset: a DataFrame that reads only this dataset (`spark.table("orders")`), its path,
                 or its name.
             suite: name of the suite of checks.
@@ -168,11 +169,11 @@ class Capture:
         return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
 
     def belongs_to(self, spark_context: Any) -> bool:
-        """Return True if its session belongs to this context."""
+        """Return True if the captured session belongs to this context."""
         return self._spark_context is spark_context
 
     def end(self, kind: RunEventType, error: RunError | None, *, session_ends: bool) -> LineageNotDurableError | None:
-        """Close with an outcome other than `close`'s; see `Engine.finish`.
+        """Close with the given outcome; see `Engine.finish`.
 
         Returns:
             The error that the emission policy raises; logged already.

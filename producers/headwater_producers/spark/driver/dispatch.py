@@ -70,21 +70,24 @@ _MAX_ERROR_CHARS: Final = 300
 
 
 class Dispatch:
-    """Handler of signals, one by one. It may raise any py4j error; the worker counts it and continues.
+    """Handler of signals. It may raise any py4j error; the worker counts the error and continues.
 
     Args:
         spark: a session of the application.
         streams: streaming queries of the application.
         emit: takes each event.
-        failed: receiver of sentences about unreadable parts of callbacks that still became events.
-        dedup: job, dataset and plan events that were emitted already.
+        failed: takes a sentence about each part of a plan that couldn't be read; the event is emitted without the part.
+        dedup: cache of emitted job, dataset and plan events.
         settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: none.
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.
-        kept: writes that are open, for the next process.
+        kept: store of open writes, for the next process.
         marked: True if the application's commits name its run.
         reads_are_runs: True if a query that only reads is a run.
+
+    Attributes:
+        frames: frames that live on as RDDs.
     """
 
     def __init__(
@@ -112,9 +115,9 @@ class Dispatch:
         self._dedup = dedup
         self._settings = settings
         self._links = BatchLinks()
-        self._frames = KnownFrames()
-        self._attributor = Attributor(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
-        self._rdds = RddDispatch(spark, self._attributor, self._links, self._frames)
+        self.frames = KnownFrames()
+        self._attributor = Attributor(self._links, streams, self.frames, settings, ListenerBus(spark.sparkContext))
+        self._rdds = RddDispatch(spark, self._attributor, self._links, self.frames)
         self._wrapped = WrappedWrites()
         self._tables = KnownTables()
         self._active = ActiveSession()
@@ -202,7 +205,7 @@ class Dispatch:
         except (Py4JError, PySparkException) as error:
             if signal.error is None:
                 raise
-            # It failed before it had a plan: that is the job's own error, and no lineage is lost.
+            # The statement failed before it had a plan: the error is the job's own, and no lineage is lost.
             text = redact(first_line(error), max_chars=_MAX_ERROR_CHARS)
             logger.info("lineage capture: a failed statement is not recorded as a run: %s", text)
         finally:
@@ -234,7 +237,7 @@ class Dispatch:
         execution = signal.query_execution
         self._active.become(signal.session)
         if signal.error is None:
-            self._program.add(read_by(execution, session=signal.session, frames=self._frames, settings=self._settings))
+            self._program.add(read_by(execution, session=signal.session, frames=self.frames, settings=self._settings))
         if not self._reads_are_runs:
             return
         attribution, description = self._attributor.described(execution, signal.session)
@@ -301,7 +304,7 @@ class Dispatch:
         self._running.ended(execution)
 
     def _used_by_code(self, description: PlanDescription, at: datetime) -> None:
-        """Emit a run that reads what functions of a plan may use; with `capture_reads` runs each read is one."""
+        """Emit a run of the reads that a plan's functions may use; none with `capture_reads`: each read has its run."""
         read = None if self._reads_are_runs else self._program.used_by_code(description)
         if read is not None:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
@@ -314,7 +317,7 @@ class Dispatch:
             self._ran(run, None, run.ended_at)
 
     def _correct(self, wrapper: BatchRun) -> None:
-        """Emit corrections of an emitted write, by the command that wraps it."""
+        """Emit events that correct an emitted write with details of the command that wraps it."""
         if (inner := self._wrapped.corrected(wrapper)) is not None:
             for event in corrected_events(self._context, inner, self._dedup):
                 self._emit(event)
@@ -367,7 +370,7 @@ class Dispatch:
     def _progressed(self, signal: QueryProgressed) -> None:
         progress = parse_progress(str(signal.event.json()))
         if not self._streams.knows(progress.run_id):
-            # Its start was dropped, or it was being started while capture was attached.
+            # The query's start was dropped, or the query was starting while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)
             if query is not None and str(query.runId().toString()) != progress.run_id:
                 query = None  # restarted meanwhile, perhaps with another plan

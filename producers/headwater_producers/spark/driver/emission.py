@@ -105,7 +105,7 @@ class Emission:
         self._fence = Fence(durability) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on its query's thread, if the policy does; see `Fence.hold`.
+        """Hold a foreachBatch function back, on its query's thread, if the policy asks for it; see `Fence.hold`.
 
         Args:
             frame: argument of the function.
@@ -170,11 +170,11 @@ class Fence:
         """Wait until the lineage of all micro-batches the query has committed is durable, or capture is closed.
 
         Args:
-            jvm: the gateway's. Waiting is done by the JVM's thread of the query, so that `query.stop()` interrupts it
+            jvm: the gateway's JVM view. The query's JVM thread does the waiting, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
             batch_id: the micro-batch that is to begin.
-            stopped: returns True if the query was stopped. Where Python's threads aren't pinned to the JVM's
-                (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
+            stopped: returns True if the query was stopped. If Python's threads aren't pinned to the JVM's
+                (`PYSPARK_PIN_THREAD=false`), the interruption doesn't reach this code.
 
         Raises:
             LineageNotDurableError: lineage is lost for good, so that waiting is useless; or the query was stopped.

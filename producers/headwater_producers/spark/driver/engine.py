@@ -2,7 +2,7 @@
 
 The worker's loop takes a signal, builds its events and publishes them. Between signals, and at least four times a
 second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
-It also wakes when micro-batches have waited for others long enough.
+It also wakes when a buffered interval is due.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Engine:
         inbox: inbox of waiting signals.
         worker: worker that handles signals; not started yet.
         streams: the application's streaming queries.
-        topic_states: asks for the topics that are read and written.
+        topic_states: reader of the states of the topics that are read and written.
         gaps: micro-batches that can no longer be recovered.
     """
 
@@ -78,13 +78,13 @@ class Engine:
         self._end: DrainRequest | None = None
 
     def start(self, dedup: DedupCache) -> None:
-        """Start the worker, whose first act is the START of the application's run."""
+        """Emit the START of the application's run, then start the worker."""
         for event in application_started(self.context, self._started_at, dedup):
             self._publisher.emit(event)
         self._worker.start()
 
     def found(self, session: Any) -> None:
-        """Enqueue the tracking of queries that run in a session already."""
+        """Enqueue the tracking of the queries that already run in a session."""
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
@@ -157,7 +157,7 @@ class Engine:
     def await_end(self) -> None:
         """Wait for a running `finish`.
 
-        For a signal handler that may have interrupted the engine on the same thread: so it takes no lock.
+        It takes no lock: a signal handler may call it on the thread whose engine code it interrupted.
         """
         while (end := self._end) is not None and not end.done.is_set() and end.remaining():
             time.sleep(0.02)
@@ -195,16 +195,16 @@ class DrainRequest:
     """Request to the worker: process all signals so far, then run an action, then deliver.
 
     Attributes:
-        deadline: monotonic; nothing is waited for beyond it.
+        deadline: monotonic time at which all waiting ends.
         action: action to run after all signals so far.
         last: True if the worker ends after this request.
         delivers: True to wait for the sink.
         stall_seconds: time without an acknowledgement by Kafka after which the last request stops waiting for a sink
             that keeps its events.
-        done: set when it has been carried out.
+        done: set when the request has been carried out.
         taken_in: True if everything so far was processed in time.
         undelivered: number of events that the sink couldn't deliver in time; None before delivery.
-        failed: number of errors meanwhile.
+        failed: number of errors during the request.
     """
 
     deadline: float
@@ -274,8 +274,8 @@ class EventPublisher:
 
         Args:
             timeout_seconds: longest time to wait.
-            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events is no
-                longer waited for; None: no limit.
+            stall_seconds: time without an acknowledgement by Kafka after which waiting for a sink that keeps its events
+                ends; None: no limit.
 
         Returns:
             Number of undelivered events.
@@ -291,7 +291,7 @@ class EventPublisher:
         self._sink.close()
 
     def failed(self, sentence: str) -> None:
-        """Count an unreadable part of a callback whose other parts gave events; log the first of a kind."""
+        """Count an unreadable part of a callback whose other parts became events; log the first of each kind."""
         self.tally.failed += 1
         self._metrics.failed.inc()
         self.tally.last_error = sentence
@@ -324,7 +324,7 @@ class Worker:
     Args:
         inbox: source of the signals.
         bus: Spark's listener bus.
-        handler: makes events of signals.
+        handler: builds events from signals.
         streams: the application's streaming queries.
     """
 

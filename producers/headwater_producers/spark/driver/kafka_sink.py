@@ -30,7 +30,7 @@ class KafkaSink:
         """Accept an event; doesn't wait for the broker.
 
         Raises:
-            LineageError: it wasn't taken.
+            LineageError: the event wasn't accepted.
         """
         self._publisher.publish(event)
 
@@ -72,7 +72,7 @@ def kafka_sink(settings: CaptureSettings) -> DurableSink:
 
     Raises:
         CaptureSettingsError: no brokers are set, librdkafka refuses a setting, or the outbox can't be created at
-            `outbox_path`. Without a path it goes without, with a warning.
+            `outbox_path`. If no path is set, the sink goes without an outbox, with a warning.
     """
     publisher = _publisher(publisher_settings(settings), TopicNames(settings.topic_prefix))
     wanted = settings.emission_policy is not EmissionPolicy.WARN or settings.outbox_path is not None

@@ -6,9 +6,8 @@ threads (the listener bus; for `onQueryStarted` the query's own, inside `start()
 exception of ours ends here.
 
 This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
-    references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
-    session weakly. So when
-the job drops a session, the garbage collectors of both sides free it, and then the proxies.
+references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
+session weakly. So when the job drops a session, the garbage collectors of both sides free it, and then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
 wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
@@ -33,7 +32,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from py4j.java_gateway import JavaObject
 
@@ -51,6 +50,9 @@ from headwater_producers.spark.driver.signals import (
 from headwater_producers.spark.jvm.references import JvmReference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
 
+if TYPE_CHECKING:
+    from headwater_producers.spark.driver.input_gate import InputGate
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -59,22 +61,22 @@ T = TypeVar("T")
 SMALL_BYTES: Final = 16 * 1024
 """Bytes of a signal without a command's plan: a progress, a frame of a micro-batch."""
 
-# Measured: what the heap holds after a collection, with fresh plans that wait and without. Of 5 columns and 3 operators
-# 0.15 MB each, 1,000 and 3: 15.5 MB, 300 and 10: 15.7 MB, 600 and 2: 6.9 MB, 1 and 150: 0.9 MB.
+# Measured: growth of the heap, after a collection, by fresh waiting plans. Per plan of 5 columns and 3 operators 0.15
+# MB; 1,000 and 3: 15.5 MB; 300 and 10: 15.7 MB; 600 and 2: 6.9 MB; 1 and 150: 0.9 MB.
 COMMAND_BYTES: Final = 128 * 1024
 """Bytes of any command's execution besides operators and columns."""
 
 OPERATOR_BYTES: Final = 8 * 1024
 
 COLUMN_BYTES: Final = 5 * 1024
-"""Bytes of one column that an operator computes, over all its plans."""
+"""Bytes of one column that an operator computes, in all plans of the execution together."""
 
 # Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
 PASSED_BYTES: Final = 512
 """Bytes of a column that an operator only passes on: such columns share an attribute."""
 
-# Spark names an operator's first columns, and new ones may come after them: assumed share of computed columns among the
-# others.
+# Assumed least share of computed columns among those that Spark's text only counts. The text names an operator's first
+# columns; computed ones may follow.
 _LEAST_COMPUTED: Final = 0.2
 
 # Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
@@ -111,9 +113,9 @@ def _weight_of_operator(line: str) -> int:
     return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
 
 
-# A write or DDL, executed as soon as it is analyzed. Reads have other names (`collect`, `count` …), and so do
-# micro-batches of V2 sinks, which the query itself reports in more detail. Writes of tables have names of their own
-# (QueryExecution.commandExecutionName).
+# Names of writes and DDL, which Spark executes as soon as they are analyzed. Reads have other names (`collect`, `count`
+# …), and so do micro-batches of V2 sinks, which the query itself reports in more detail. Writes of tables have names of
+# their own (QueryExecution.commandExecutionName).
 COMMANDS: Final = MORE_COMMANDS | {
     "append",
     "command",
@@ -182,7 +184,7 @@ class SessionListeners:
             self._observes_streams = True
 
     def offer_with(self, signal_in: Callable[[Any], Signal]) -> None:
-        """Pass on a signal that is made with the session."""
+        """Build a signal from the session and pass it on."""
         try:
             signal = signal_in(self.session)
         except Exception:
@@ -219,7 +221,7 @@ def _query(session: Any, event: Any) -> Any:
 
 
 def _sole_reference(argument: Any) -> Any:
-    """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
+    """Convert a callback's argument to a reference that frees its JVM object when the worker drops it."""
     if type(argument) is JavaObject:
         argument.__class__ = JvmReference
     return argument
@@ -260,7 +262,7 @@ class StreamListener:
         self._listeners = listeners
 
     def onQueryStarted(self, event: Any) -> None:
-        """Receive a query's start, inside `start()`. Takes the query now: it may be gone when the worker looks."""
+        """Receive a query's start, inside `start()`. Reads the query now: it may be gone when the worker looks."""
         if self._listeners.target is None:
             return
         own = _sole_reference(event)
@@ -295,7 +297,7 @@ WRAPPED: Final = "_headwater_wrapped"
 
 
 def watch_started(gateway: Any, session_id: str, listeners: SessionListeners) -> None:
-    """Wrap foreachBatch functions of the session's queries that started before, where py4j keeps them for Spark."""
+    """Wrap the foreachBatch functions of the session's running queries, in py4j's pool of callback objects."""
     from pyspark.sql.utils import ForeachBatchFunction
 
     try:
@@ -332,7 +334,7 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
                     exc_info=True,
                 )
             if query_id is not None:
-                # Not guarded: holding the job back, or failing it, is what an emission policy may ask for.
+                # Not guarded: an emission policy may hold the job back, or fail it.
                 target.hold(frame, str(query_id), int(batch_id))
         if query_id is None:
             func(frame, batch_id)
@@ -405,7 +407,7 @@ class Inbox(Generic[T]):
             return self._pop() if self._items else None
 
     def take_waiting(self) -> Iterator[T]:
-        """Yield the items that are here now, in order, without the urgent ones. Each counts until its turn has come."""
+        """Yield the items that are here now, in order, without the urgent ones. Each counts until it is yielded."""
         for _ in range(len(self._items)):
             with self._changed:
                 if not self._items:
@@ -451,8 +453,9 @@ class SignalTarget:
         inbox: inbox of waiting signals.
         hold: called before a foreachBatch function, with its frame, query id and batch id: may wait, or refuse by
             raising.
-        captures_reads: whether queries that only read are captured, too.
+        captures_reads: True if queries that only read are captured, too.
         topic_wait_seconds: longest time that a batch write to Kafka may wait for its topic's state.
+        input_gate: checks the inputs of writes before they begin; None: nothing does.
     """
 
     def __init__(
@@ -462,8 +465,10 @@ class SignalTarget:
         *,
         captures_reads: bool = False,
         topic_wait_seconds: float = 0.0,
+        input_gate: InputGate | None = None,
     ) -> None:
         self.captures_reads = captures_reads
+        self.input_gate = input_gate
         self.topic_wait_seconds = topic_wait_seconds
         self._inbox = inbox
         self._hold = hold

@@ -1,10 +1,9 @@
-"""Metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
+"""Export of this process's metrics: served over HTTP for Prometheus, and pushed to a Pushgateway at the end."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +11,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, push_to_gateway, star
 
 from headwater_producers.outbox.metrics import shared_metrics as outbox_metrics
 from headwater_producers.spark.common.metrics import shared_metrics as capture_metrics
+from headwater_producers.spark.common.within import within
 from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
 from headwater_schemas.redaction import redact
 
@@ -43,13 +43,12 @@ _served: dict[tuple[str, int], RunningServer] = {}
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> RunningServer | None:
     """Serve `/metrics` on a separate thread; an existing server of this process is returned.
 
-    The server runs until the process ends, so that an application's metrics can be scraped after its end, too. A port
-        that can't
-    be bound is logged, and costs the metrics, never the job.
+    The server runs until the process ends, so that an application's metrics can be scraped after its end, too. If the
+    port can't be bound, this is logged, and the job goes on without metrics.
 
     Args:
         host: host to listen on.
-        port: 0: any that is free.
+        port: port to bind; 0: any free port.
         registry: registry of the metrics.
 
     Returns:
@@ -80,7 +79,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
 
 
 def push(gateway: str, application: str) -> bool:
-    """Replace an application's metrics in the gateway by this process's. A failure is logged, no more.
+    """Replace an application's metrics in the gateway with this process's. A failure is only logged.
 
     Args:
         gateway: `host:port`, or a URL.
@@ -91,13 +90,15 @@ def push(gateway: str, application: str) -> bool:
     """
     capture_metrics()
     outbox_metrics()
-    error = _within(
-        PUSH_SECONDS,
-        lambda: push_to_gateway(
-            gateway, PUSHED, REGISTRY, grouping_key={"application": application}, timeout=PUSH_SECONDS
-        ),
-    )
-    if error is not None:
+    try:
+        within(
+            PUSH_SECONDS,
+            lambda: push_to_gateway(
+                gateway, PUSHED, REGISTRY, grouping_key={"application": application}, timeout=PUSH_SECONDS
+            ),
+            "headwater-push",
+        )
+    except Exception as error:
         # An invalid address, an unreachable or refusing gateway: urllib's errors, http.client's and ValueErrors.
         logger.warning(
             "lineage capture: the Pushgateway %s doesn't take the metrics (%s); the job's end isn't affected. "
@@ -107,29 +108,3 @@ def push(gateway: str, application: str) -> bool:
         )
         return False
     return True
-
-
-def _within(seconds: float, action: Callable[[], None]) -> Exception | None:
-    """Run an action with a deadline, and return its error, or a TimeoutError.
-
-    HTTP's own timeouts are per address and per read.
-    """
-    errors: list[Exception] = []
-
-    def act() -> None:
-        try:
-            action()
-        except Exception as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=act, name="headwater-push", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:
-        # At the end of a script early releases of Python 3.12 start no thread.
-        act()
-    else:
-        thread.join(seconds)
-        if thread.is_alive():
-            return TimeoutError()
-    return errors[0] if errors else None

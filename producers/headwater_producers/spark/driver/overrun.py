@@ -83,7 +83,7 @@ class RunningQueries:
         return query is not None and not query.isActive()
 
     def _query(self, query_id: str) -> Any:
-        """Return a streaming query; None if no session has it. The session of its own frames doesn't."""
+        """Return a streaming query; None if no session has it. The copied session that it runs in doesn't."""
         found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
         return next((query for query in found if query is not None), None)
 
@@ -93,7 +93,7 @@ class OverrunWatch:
 
     Args:
         sink: destination of the intervals.
-        wait_seconds: longest time to durability of an interval.
+        wait_seconds: longest time that an interval may take to become durable.
         stop: stops the query of an overrun.
     """
 
@@ -120,7 +120,7 @@ class OverrunWatch:
             self._changed.notify_all()
 
     def fence(self, query_id: str) -> None:
-        """Exclude a query that a fence holds back, and that can't overrun."""
+        """Exclude a query that a fence holds back: it can't overrun."""
         self._fenced.add(query_id)
 
     def published(self, interval: IntervalEvent) -> None:
@@ -165,10 +165,10 @@ class OverrunWatch:
                 logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
 
     def _overdue(self) -> list[Overrun]:
-        """Forget the intervals that are durable by now; return the late ones."""
+        """Forget the intervals that have become durable; return the late ones."""
         with self._changed:
             asked = len(self._waiting)
-        # Everything accepted before the question is durable if none of it is at risk.
+        # If the sink has no event at risk, everything that it accepted before this call is durable.
         durable = self._sink is None or self._sink.await_durable(min(_LOOK_SECONDS, self._wait_seconds)) == 0
         with self._changed:
             if durable:

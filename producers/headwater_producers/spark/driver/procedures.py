@@ -1,4 +1,4 @@
-"""Runs of Iceberg's procedures, by the snapshots that they have committed."""
+"""Runs of Iceberg procedures, found by the snapshots that they committed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_FILES = "which files an Iceberg procedure took over isn't known"
 
 
 class Procedures:
-    """Finder of procedures' runs on tables that the application reads or writes, too. Never raises.
+    """Finder of procedure runs on tables that the application reads or writes. Never raises.
 
     Args:
         spark: a session of the application.

@@ -15,10 +15,10 @@ from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKi
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Maximum number of possible inputs, the last read ones. Each is a use in the event of a write."""
+"""Maximum number of possible inputs; the latest reads stay. Each becomes an input in a write's event."""
 
 _READ: Final = "collect"
-"""Names the job of a read that no write shows: `<app>.collect`."""
+"""Command of a read that no write shows; its job is `<app>.collect`."""
 
 
 class ProgramReads:
@@ -41,7 +41,7 @@ class ProgramReads:
             del self._inputs[oldest]
 
     def used_by_code(self, description: PlanDescription) -> Write | None:
-        """Return a read of the datasets that functions in a plan that writes may use besides its inputs, each once.
+        """Return a read of the datasets that a plan's functions may use besides its inputs; each is returned once.
 
         A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
         that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.
@@ -55,9 +55,10 @@ class ProgramReads:
         return Write(description=read, written=Counts()) if more else None
 
     def may_be_in(self, write: Write) -> Write:
-        """Add these datasets to a write as possible inputs, where it may have more sources than its plan shows.
+        """Add these datasets to a write as possible inputs, if it may have more sources than its plan shows.
 
-        It may where rows were handed over, also by way of a temporary view, which has a name but no known origin.
+        A write of rows that the program handed over is included, also through a temporary view: a view has a name but
+        no known origin.
         """
         description = write.description
         lineage = description.lineage

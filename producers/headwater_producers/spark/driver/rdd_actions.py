@@ -31,7 +31,7 @@ class RddDispatch:
 
     Args:
         spark: a session of the application.
-        attributor: finds the micro-batch that a plan belongs to.
+        attributor: finds a plan's micro-batch.
         links: the foreachBatch calls seen.
         frames: cache of known frames.
     """
@@ -43,7 +43,7 @@ class RddDispatch:
         self._frames = frames
 
     def kept(self, signal: FrameKept) -> None:
-        """Remember the lineage of a frame whose rows live on."""
+        """Remember the lineage of a frame whose rows continue in an RDD or a new plan."""
         execution = signal.source.queryExecution()
         attribution, description = self._attributor.described(execution, signal.session)
         if description.upstream is None:
@@ -54,7 +54,7 @@ class RddDispatch:
             self._links.kept(number, attribution.batch)
 
     def read(self, rdd: Any) -> tuple[PlanInput, ...]:
-        """List the inputs of a `JavaRDD`, as far as they are known."""
+        """List the known inputs of a `JavaRDD`."""
         return origins(rdd.rdd(), self._frames).inputs
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:
@@ -63,7 +63,7 @@ class RddDispatch:
         found = origins(rdd, self._frames)
         facet: dict[str, Any] = {"action": signal.action}
         if signal.error is None:
-            # For a failed action Spark might list files again for that.
+            # To describe the RDD of a failed action, Spark might list files again.
             facet["toDebugString"] = redact(str(rdd.toDebugString()), max_chars=MAX_DEBUG_CHARS)
         run = BatchRun(
             write=Write(description=self._description(signal, found), written=Counts()),

@@ -1,8 +1,8 @@
 """Running batch writes: announced while they run, so that a killed driver leaves an open run behind.
 
-Spark calls a QueryExecutionListener when a query is over. While it runs it is in a map of Spark's own, by which its UI
-finds it. The worker polls it once a second: one round trip to the JVM if nothing runs, and none on the query's thread.
-A write that has run for a second is announced; a shorter one is reported after its end.
+Spark calls a QueryExecutionListener when a query is over. While the query runs, it is in the map that Spark's UI reads.
+The worker polls this map once a second. A poll takes one round trip to the JVM if nothing runs, and none on the query's
+thread. A write that has run for a second is announced; a shorter one is reported after its end.
 
 Writes that another run reports aren't announced: a write inside foreachBatch (its micro-batch reports it), a CREATE
 TABLE AS around a write that Spark reports separately, and a write into a table that the enclosing command reports.
@@ -62,13 +62,13 @@ class _Seen:
 
 
 class RunningWrites:
-    """Announcer of running writes, which hands each over when it has ended. Only for the worker's thread.
+    """Announcer of running writes; hands over the announced run when its write ends. Only for the worker's thread.
 
     Args:
         spark: a session of the application.
         attributor: reads their plans.
         emit: takes each event.
-        dedup: job, dataset and plan events that were emitted already.
+        dedup: cache of emitted job, dataset and plan events.
         kept: store of open writes, for the next process.
         marked: True if the application's commits name its run.
         clock: monotonic seconds.
@@ -94,7 +94,7 @@ class RunningWrites:
         self._kept = kept
         self._marked = marked
         self._application = str(spark.sparkContext.applicationId)
-        # Ends that were emitted, and may not be durable yet.
+        # Run ids whose emitted end may not be durable yet.
         self._done: list[str] = []
         self._looked_back = False
         self._clock = clock
@@ -184,7 +184,7 @@ class RunningWrites:
             self.ended(execution)
 
     def reported_inside(self, execution: Any, inner: BatchRun, error: RunError | None, at: datetime) -> None:
-        """End the announced run of an execution whose write was emitted as the run `inner`, within it."""
+        """End the announced run of an execution whose write was emitted as a run of its own, `inner`."""
         if (known := self.announced(execution)) is not None:
             run = replace(known, error=error, ended_at=at)
             self._emit(batch_wrote_nothing(self._context, run, "the write inside it is reported", inner.run_id))
@@ -220,7 +220,7 @@ class RunningWrites:
                 self._announce(number, running[number], seen.description)
 
     def _executions(self) -> Iterator[Any]:
-        # With the map's own iterator: py4j would look up each value with an Integer key, while the map has Long keys.
+        # Uses the map's own iterator: py4j would look up each value with an Integer key, while the map has Long keys.
         if not self._running.isEmpty():
             elements = self._running.elements()
             while elements.hasMoreElements():

@@ -1,13 +1,13 @@
 """Script ends: success, an exception, an exit status, Ctrl-C.
 
-Python shows at its end neither the exception that ended a script nor the exit status. It shows:
+At its end Python shows neither the exception that ended a script nor the exit status. It shows:
 
     sys.excepthook: each uncaught exception but SystemExit
     sys.exit, exit: an exit status on its way, which may still be caught
     the script's outermost frame, which stays as it was left: its last instruction shows whether it returned
 
 So an exit status counts only if the frame didn't return. `headwater run` calls the script and sees every SystemExit.
-Elsewhere a SystemExit that was raised without those functions is unknown, and counts as success.
+Without `headwater run`, a SystemExit that was raised without those functions is unknown, and counts as success.
 
 Ctrl-C may come while the script waits for the JVM, as in `query.awaitTermination()`. PySpark's handler of SIGINT asks
 the JVM to cancel all jobs, and raises KeyboardInterrupt then. If the signal comes during a call, py4j can't make
@@ -63,12 +63,12 @@ class ScriptEnd:
         self._noted = ENDED_WELL
 
     def note(self, error: BaseException) -> None:
-        """Note an exception that seems to end the script: the last one counts, other threads' never."""
+        """Note an exception that seems to end the script. The last one counts; other threads' are ignored."""
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 
     def outcome(self) -> ApplicationOutcome:
-        """Return the script's outcome, as far as known now.
+        """Return the script's outcome, by what is known now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
         the outcome is a success.
@@ -126,5 +126,5 @@ def was_cut_off(error: BaseException) -> bool:
         return False
     from py4j.protocol import Py4JError, Py4JJavaError
 
-    # A Java exception has arrived as the answer to a call.
+    # A Java exception is the answer to a call, so the call wasn't cut off.
     return isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError)

@@ -4,10 +4,10 @@ One application (a SparkContext) has one capture for all of its sessions. A sess
 on a joined session, or by existing before the application's first `attach`. A session's membership lasts as long as the
 session, and doesn't keep it alive.
 
-A session calls only its own listeners, and sessions that only the JVM knows have none of capture's. So a query that JVM
-code starts in a session without queries from Python is untracked. But all sessions of an application share one
-list of the queries that run. So this list is polled (`UntrackedQueries`); queries found there are tracked from then on,
-like queries that were running when capture was attached.
+A session calls only its own listeners. A session that only the JVM knows has none of capture's listeners, so a query
+that JVM code starts in it is untracked. But all sessions of an application share one list of running queries. This list
+is polled (`UntrackedQueries`); queries found there are tracked from then on, like queries that were running when
+capture was attached.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class ApplicationListeners:
 
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
-        # By the session's id. A query that ran first has a session of its own, under the listeners of its parent.
+        # Keyed by session id. A query that was running already has a copied session, which maps to its parent's
+        # listeners.
         self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
-        # The application's run id, where commits are to name it.
+        # The application's run id if commits are to name it, else None.
         self.marks: str | None = None
 
     @property
@@ -89,7 +90,7 @@ def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
     The first session of an application also registers the sessions made before it.
 
     Args:
-        is_new: nothing runs in it yet.
+        is_new: True if nothing runs in the session yet.
     """
     with _lock:
         key = application_id(spark)
@@ -166,7 +167,7 @@ class UntrackedQueries:
 
     Args:
         spark: a session of the application.
-        streams: the queries that are known.
+        streams: the tracked queries.
     """
 
     def __init__(self, spark: Any, streams: StreamFlow) -> None:
@@ -182,7 +183,7 @@ class UntrackedQueries:
         Takes one round trip to the JVM every ten seconds, as long as all queries are tracked.
 
         Args:
-            at_once: however long ago the last look was.
+            at_once: True to look even if the last look was less than ten seconds ago.
         """
         if not at_once and time.monotonic() < self._look_at:
             return []
@@ -215,12 +216,12 @@ class UntrackedQueries:
 class ActiveSession:
     """Switch of the active session of the JVM thread that serves this Python thread; only for one thread.
 
-    Tables of some formats, such as Delta, ask Spark for the active session when they are read. On a thread
-    without a query that is the application's default session, which may lack the extensions and catalogs of the table's
-    session.
+    Tables of some formats, such as Delta, ask Spark for the active session when they are read. On a thread without a
+    query, the active session is the application's default session, which may lack the extensions and catalogs of the
+    table's session.
 
-    Only if each Python thread has its own JVM thread, which is PySpark's default (`PYSPARK_PIN_THREAD`): otherwise the
-    job's next call might use the changed thread.
+    It switches only if each Python thread has its own JVM thread, PySpark's default (`PYSPARK_PIN_THREAD`). Otherwise
+    the job's next call might use the changed thread.
     """
 
     def __init__(self) -> None:

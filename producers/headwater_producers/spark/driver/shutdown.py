@@ -1,4 +1,4 @@
-"""End of the process: everything captured is delivered while there still is a JVM to ask.
+"""End of the process: all captured events are delivered while the JVM still runs.
 
     the script ends            atexit: drain the listener bus, then the inbox, then the sink
     an uncaught exception      sys.excepthook has seen it first: the application's run FAILs
@@ -7,8 +7,8 @@
                                run's outcome
     SIGTERM                    drain, then die of the signal, unless the job handles it itself
 
-If undurable lineage fails the job by the emission policy, a successful script ends with exit code 1, and `spark.stop()`
-raises after it has stopped Spark.
+If the emission policy fails the job because its lineage isn't durable, a successful script ends with exit code 1, and
+`spark.stop()` raises after it has stopped Spark.
 
 Installed with the first `attach`. Every hook calls the previous handler.
 """
@@ -120,7 +120,7 @@ def _end(capture: Any, outcome: ApplicationOutcome) -> Exception | None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit with another code than the script's: at this point Python has no other means."""
+    """Exit with a code other than the script's; during `atexit` only `os._exit` can change it."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

@@ -76,7 +76,7 @@ class BatchFunctionCalled:
 
 @dataclass(frozen=True, slots=True)
 class FrameKept:
-    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins a new plan, or in `rdd`, a `JavaRDD`."""
+    """Signal: a frame's rows continue in `frame`, a JVM Dataset that begins a new plan, or in `rdd`, a `JavaRDD`."""
 
     source: Any
     frame: Any
@@ -95,8 +95,8 @@ class RddRead:
 class RddActed:
     """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
 
-    `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
-    and the batch's number, if a foreachBatch function did it.
+    `action` is PySpark's method, `path` the written path, `error` the error of a failed action. `inside` has the
+    query's id and the batch's number if a foreachBatch function ran the action.
     """
 
     rdd: Any

@@ -17,12 +17,12 @@ class CaptureStatus:
         queued: callbacks that wait for the worker.
         queued_bytes: estimated size of the JVM objects that waiting callbacks keep alive.
         received: callbacks taken since `attach`.
-        dropped: callbacks turned away because the queue was full. A dropped micro-batch is backfilled later.
+        dropped: callbacks rejected because the queue was full. A dropped micro-batch is backfilled later.
         failed: callbacks whose events could not be built, at least in part; the first error of each kind is logged.
-        published: events that the sink took.
-        publish_failed: events the sink refused.
+        published: events that the sink accepted.
+        publish_failed: events that the sink refused.
         last_error: the last failure, redacted.
-        lost: events that the sink took and gave up: too large for Kafka, or pushed out of a full outbox.
+        lost: events that the sink accepted and later dropped: too large for Kafka, or removed from a full outbox.
         gaps: micro-batches that were purged from the checkpoint and never emitted, as far as this process knows: the
             latest thousand.
         outbox: state and counters of the outbox; None without an outbox.

@@ -33,7 +33,7 @@ class WrappedWrites:
         self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
-        """Return the staged write that a command ran inside: by its table, or as the only write meanwhile."""
+        """Return the staged write that ran inside a command: the one to its table, or the only one."""
         if not makes_a_table(description):
             return None
         during = [each for each in self._staged if started_at <= each[1].started_at <= ended_at]
@@ -47,7 +47,7 @@ class WrappedWrites:
         """Return the emitted write that this command only wraps; otherwise remember this command's write.
 
         Both must have the same outcome: a command that fails after its write, because its table can't be created, is
-            emitted.
+        emitted.
         """
         inner = self._inner(run)
         if inner is None:

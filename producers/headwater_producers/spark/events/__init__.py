@@ -1,1 +1,1 @@
-"""Making events: names, runs, datasets, plans. Nothing here knows py4j."""
+"""Builders of events: names, runs, datasets, plans. No module of this package uses py4j."""

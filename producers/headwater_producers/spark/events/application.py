@@ -13,7 +13,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_schemas.events import LineageEvent, ProcessingType, RunError, RunEvent, RunEventType
 
 CAPTURE_FACET: Final = "headwater_capture"
-"""Run facet of an application some of whose callbacks didn't become events: `{"dropped": 3, "failed": 0}`."""
+"""Run facet of an application with callbacks that didn't become events: `{"dropped": 3, "failed": 0}`."""
 
 
 def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:
@@ -58,8 +58,7 @@ def application_ended(
         at: end of the run.
         error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
-        failed: callbacks from which not all events could be made. The event records the missing lineage, of these and
-            of dropped ones.
+        failed: callbacks whose events couldn't all be built. The event records both counts.
     """
     missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
     end = RunEvent(

@@ -105,7 +105,7 @@ def batch_started(
 
 
 def plan_to_be(context: EventContext, run: BatchRun) -> LineageEvent | None:
-    """Build the plan of a running write, which is emitted when it has committed."""
+    """Build the plan event of a running write; it is emitted when the write has committed."""
     return _plan(context, run, _job(context, run), DedupCache())[1]
 
 
@@ -132,7 +132,7 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
         context: context of the application.
         run: run of the write.
         reason: reason why nothing was written.
-        by: the run that reports its rows.
+        by: id of the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
     return _ended_without_outputs(
@@ -181,7 +181,7 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """List the datasets that a run reads, each once, without positions: these are known at its end."""
+    """List the datasets that a run reads, each once, without positions, which are known at its end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 
@@ -239,7 +239,7 @@ def _facets(run: BatchRun, producer: str) -> dict[str, str]:
     facets = dict(run.facets)
     description = run.write.description
     if description.writes_unknown:
-        # No list of outputs, empty or not, could record that.
+        # A list of outputs, empty or not, couldn't record that they are unknown.
         facets[UNKNOWN_OUTPUTS] = _unknown_outputs(description.command, description.lineage.incomplete_reason)
     return _texts(facets, producer)
 

@@ -51,13 +51,14 @@ class EventContext:
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
-        started_by: the orchestrator's runs above it.
+        started_by: the orchestrator's runs that started the application.
         about: trigger, user and purpose of the application; None: unknown.
         period: data interval of the application.
         owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
         max_event_bytes: largest size of a record, uncompressed.
-        sink_bytes: maximum size of a record of the sink, perhaps learned late; None: unlimited.
+        sink_bytes: function that returns the sink's maximum record size, which the sink may learn late; None:
+            unlimited.
     """
 
     tenant: str

@@ -16,8 +16,8 @@ from headwater_schemas.facets import COLUMNS_FACET
 from headwater_schemas.identity import schema_digest
 from headwater_schemas.redacted_values import redacted
 
-# Sources whose own schema Spark reads. A topic has none: what a reader parses its payload to is the reader's view, and
-# must not replace what the topic's writer published.
+# Sources whose own schema Spark reads. A topic has none: the columns that a reader parses from its payload are the
+# reader's view, and must not replace the schema that the topic's writer published.
 _SCHEMA_IS_THE_SOURCES_OWN = frozenset({SourceKind.FILE, SourceKind.TABLE, SourceKind.JDBC, SourceKind.PYTHON})
 
 # Sinks that keep nothing. An application has one of each, whatever columns its queries write there.
@@ -126,14 +126,14 @@ _LIMIT: Final = 10_000
 
 
 class KnownTables:
-    """Datasets that an application has used, by their names in catalogs, which forget a dropped table."""
+    """Datasets that an application has used, by their names in catalogs: a catalog forgets a dropped table."""
 
     def __init__(self) -> None:
         self._datasets: OrderedDict[DatasetRef, DatasetRef] = OrderedDict()
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # Datasets with only a name in a catalog are looked up here, and so are former locations of moved tables.
+        # Changes with only a name in a catalog are looked up here later, and so are former locations of moved tables.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),

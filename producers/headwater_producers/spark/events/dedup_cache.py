@@ -24,7 +24,7 @@ class DedupCache:
         return not known
 
     def lookup(self, key: Hashable) -> tuple[bool, str | None]:
-        """Return True if `key` was published, and the digest it was published under."""
+        """Return True if `key` was published, and the digest of the published event."""
         if key not in self._seen:
             return False, None
         self._seen.move_to_end(key)

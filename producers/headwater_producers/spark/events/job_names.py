@@ -6,8 +6,9 @@
     streaming query, not named           <app>.<output>
 
 `<app>` is `job_name`, by default `spark.app.name`; `<output>` is the last part of the output's name: the folder, the
-table without catalog and schema, the whole topic. Several outputs (a foreachBatch function is only known by its query's
-name) are joined by `+` in order. So a name is the same in every run as long as the output is, and can be read aloud.
+table without catalog and schema, the whole topic. Several outputs are joined by `+`, sorted. A query without known
+outputs, as with foreachBatch, has its sink's name in their place. So a name is the same in every run as long as the
+output is.
 """
 
 from __future__ import annotations

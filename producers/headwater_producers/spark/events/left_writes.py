@@ -192,7 +192,7 @@ class WriteFate(StrEnum):
 
     Attributes:
         COMMITTED: the log has this write's commit.
-        NOTHING: the log has no commit of this write, and would have kept it.
+        NOTHING: the log has no commit of this write, although it would still contain one.
         UNKNOWN: there is no evidence.
     """
 
@@ -209,7 +209,7 @@ class WriteOutcome:
         verdict: committed, nothing or unknown.
         reason: explanation of a verdict other than COMMITTED.
         at: time of the commit.
-        position, certainty: version that the write made, and how certain this is.
+        position, certainty: version that the write made, and the certainty of this version.
         counts: rows, bytes and files written.
     """
 

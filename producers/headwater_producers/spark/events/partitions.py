@@ -13,8 +13,7 @@ from headwater_schemas.redaction import MASK, redact
 PARTITIONS: Final = "headwater_partitions"
 """Dataset facet of partitions. For an output: `columns`, `count` (number of partitions that got rows, if known) and,
 for an overwrite of partitions, `overwritten` (partitions whose earlier rows are all gone; null if unknown). For a
-dataset:
-the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
+dataset: the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
 
 BRANCH: Final = "headwater_branch"
 """Output facet with the `name` of an Iceberg branch: readers of the table don't see its rows."""
@@ -62,7 +61,7 @@ def _named(partitions: Iterable[Partition]) -> list[dict[str, Any]]:
 
 
 def _dimensions(partition: Partition) -> dict[str, str | None]:
-    """Values by column. One that only together with its column's name is seen to be a secret is masked."""
+    """Return the values by column. A value that is a secret together with its column's name is masked."""
     return {
         name: value if value is None or redact(plain := f"{name}={value}") == plain else MASK
         for name, value in partition
@@ -91,7 +90,7 @@ def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[
     """Join the facets of two writes to one output; facets other than partitions come from the later write."""
     facets = {**earlier, **later}
     if PARTITIONS in facets:
-        # Both writes may share partitions.
+        # The count is left out: both writes may share partitions.
         each = [json.loads(one[PARTITIONS]) for one in (earlier, later) if PARTITIONS in one]
         emptied = [one["overwritten"] for one in each if "overwritten" in one]
         joined: dict[str, Any] = {"columns": each[-1]["columns"]}

@@ -3,7 +3,7 @@
 Column lineage must fit into an event of the topic's maximum size. The first of these forms that fits is sent:
 
     1. as it is
-    2. without the longest texts of expressions, no more of them than need be; their ids stay, and so does the digest
+    2. without the longest expression texts, as few of them as necessary; the expressions' ids and the digest stay
     3. each output field from whole inputs, UNKNOWN; incomplete
     4. each output from whole inputs, UNKNOWN; incomplete
     5. no event
@@ -51,7 +51,7 @@ def new_plan_event(
 ) -> tuple[str | None, LineageEvent | None]:
     """Return the digest that a run cites for the column lineage of its plans, and the plan event to send first.
 
-    Logs, once for each job, that a setting limits the lineage that is emitted, and which.
+    Logs once for each job which setting limits the emitted lineage, if one does.
 
     Args:
         context: the application's context.
@@ -108,7 +108,7 @@ class FittedPlan:
 
     Attributes:
         event: the event; None if not even the datasets' names fit.
-        left_out: description of the parts left out, for people; None if complete.
+        left_out: description of the omitted parts, for the log; None if complete.
     """
 
     event: LineageEvent | None
@@ -143,7 +143,7 @@ def _size(event: LineageEvent) -> int:
 def _without_texts(event: LineageEvent, excess: int) -> ColumnLineage:
     if event.plan_event is None:
         raise ValueError(f"an event of kind {event.kind} has no lineage")
-    # Size of the event itself: redaction changes the length.
+    # Lengths are those in the event: redaction changes them.
     lineage = event.plan_event.lineage
     longest_first = sorted(lineage.expressions, key=lambda each: (-len(each.text), each.id))
     gone = set()

@@ -88,7 +88,7 @@ def first_line(error: BaseException) -> str:
 
 
 def from_exception(error: BaseException) -> RunError:
-    """Build the error of the driver's script; of a failed foreachBatch function, the error that it raised."""
+    """Build the error of the driver's script; for a failed foreachBatch function, the error that it raised."""
     if (of_function := _of_function(str(error))) is not None:
         return of_function
     kind = type(error)

@@ -22,8 +22,8 @@ from headwater_schemas.identity import manifest_digest
 class Counts:
     """Rows, bytes and files; None if Spark doesn't report them.
 
-    `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
-    there is no sum.
+    `partitions` counts the partitions of a write that the rows themselves chose. It isn't added up: several writes may
+    share partitions.
     """
 
     rows: int | None = None
@@ -86,11 +86,11 @@ class Write:
         scans: visible scans of the executed plan.
         version: version of the written table, if it has versions and this one is known.
         version_certainty: certainty of `version`.
-        partitions: partitions of the written files, where known.
-        added: the files that the version added, where that is known.
+        partitions: partitions of the written files, if known.
+        added: files that the version added, if known.
         commits: True if the table's log has a commit that may be this write's; None if the log couldn't be read.
-        possibly_of: True if each input is only a possible source: of rows that the program handed over.
-        ran_jobs: True if Spark ran any job meanwhile, if only this shows that it wrote; else None.
+        possibly_of: True if each input is only a possible source, because the program handed over the rows.
+        ran_jobs: True if Spark ran any job during the command; None unless this is the only sign of a write.
     """
 
     description: PlanDescription
@@ -115,7 +115,7 @@ class Write:
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """Return the datasets written. Counts are the command's: of several outputs they can't be separated."""
+        """Return the datasets written. Counts are the command's: they can't be split among several outputs."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -142,10 +142,8 @@ class Write:
         return output_facets(output, counts.partitions, self.partitions, touched, is_empty=counts.files == 0)
 
     def _input(self, source: PlanInput) -> DatasetUse:
-        known = _known_as(source)
-        others = {
-            name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
-        }
+        known = known_as(source)
+        others = {name for each in self.description.inputs if each.dataset != source.dataset for name in known_as(each)}
         mine = [
             # If one scan reads several paths, the counts of each are unknown.
             Counts() if scan.names & others else scan.counts
@@ -204,7 +202,8 @@ class Write:
         return {(files.count, files.bytes) for files in listings if files is not None}
 
 
-def _known_as(source: PlanInput) -> set[str]:
+def known_as(source: PlanInput) -> set[str]:
+    """Return the names of a dataset, symlinks included, by which a scan is found to read it."""
     return {source.dataset.name, *(link.name for link in source.symlinks)}
 
 
@@ -255,7 +254,8 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # The last of several versions includes all earlier ones' additions; for files, each write has added some.
+        # The last of several versions includes the additions of all earlier ones. Each write of files has added its
+        # own.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)

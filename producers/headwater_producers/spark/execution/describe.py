@@ -69,13 +69,13 @@ def describe(
         query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
-        frames: frames that became RDDs, with which the plan may begin.
+        frames: frames that became RDDs, and that the plan may start from.
         settings: see `PlanSettings`.
-        earlier: description of the same execution, with the same arguments, while it ran. A plan doesn't change, so a
-            plan that was understood completely isn't read again, which takes most of the time with many columns. The
-            command's output is read again, since the command's end may have changed it.
-        is_running: True if it hasn't ended. Then its executed plan is left alone: some of Spark's commands settle their
-            work when they are first asked, with the settings of whichever thread asks.
+        earlier: description of the same execution, with the same arguments, from while it ran. Its plan isn't read
+            again if it was understood completely: a plan doesn't change, and reading many columns takes most of the
+            time. The command's output is read again, since the command's end may have changed it.
+        is_running: True if the query hasn't ended. Then its executed plan isn't read: some of Spark's commands take
+            their settings on first access, from the thread that accesses them.
     """
     try:
         plan = query_execution.analyzed()
@@ -108,10 +108,10 @@ def read_by(
 
 
 def may_write(query_execution: Any) -> bool:
-    """Return True if a query may write something, only from its root: two round trips for every size.
+    """Return True if a query may write something, by its root alone. Takes two round trips for any size.
 
     Raises:
-        Py4JError, PySparkException: it has no plan to read.
+        Py4JError, PySparkException: the query has no readable plan.
     """
     return _is_command(class_name(query_execution.analyzed()))
 
@@ -176,7 +176,7 @@ def _described(
 
 
 def _nothing(error: Exception) -> PlanDescription:
-    # The type alone: a Py4JJavaError's text may hold options, and options passwords.
+    # Only the type is reported: a Py4JJavaError's text may hold options, and options may hold passwords.
     reason = f"the plan couldn't be read ({_named(error)})"
     logger.debug("lineage capture: %s", reason, exc_info=error)
     lineage = ColumnLineage(complete=False, incomplete_reason=reason)
@@ -323,7 +323,7 @@ class _Description:
         return outputs, column_lineage(targets, relation.influences, self.problems)
 
     def _query_schema(self) -> DataType:
-        """Return the schema of a command's query. Of hundreds of columns it costs the JVM some milliseconds."""
+        """Return the schema of a command's query. For hundreds of columns this takes the JVM some milliseconds."""
         if self.query_schema is None:
             queries = self.plan.children()
             if queries.isEmpty():

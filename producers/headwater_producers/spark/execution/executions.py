@@ -61,7 +61,7 @@ def written_counts(executed_plan: Any) -> Counts:
 
 
 def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Scan, ...]:
-    """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries aren't looked into.
+    """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries are left out.
 
     Args:
         executed_plan: plan that has run.
@@ -75,7 +75,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     for leaf in at_leaves:
         scan = JvmScan(leaf, settings)
         scanned = first_answer(each.scanned(scan) for each in REGISTRY.of(scan.subject))
-        names = _scan_names(leaf)
+        names = scan_names(leaf)
         if names is None and scanned is None:
             continue
         scanned = scanned or Scanned()
@@ -94,8 +94,8 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
     """Return the start and end of an execution, by the JVM's clock if it has them.
 
-    Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
-    late by however long the listener bus took.
+    Planning is timed by the plan itself, execution by the listener; `reported_at` is the time of the listener's call,
+    which the listener bus delays.
     """
     begins, ends = [], []
     phases = query_execution.tracker().phases().valuesIterator()
@@ -110,7 +110,7 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
     return min(begins), min(reported_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
 
 
-def _scan_names(leaf: Any) -> frozenset[str] | None:
+def scan_names(leaf: Any) -> frozenset[str] | None:
     """Return the possible dataset names of one of Spark's own scans: its paths and its table's name.
 
     None for a node that isn't such a scan.
@@ -140,7 +140,7 @@ def _metrics(node: Any) -> dict[str, int]:
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
-    """Yield each command of an execution as an execution of its own. Mostly it is the only command, and yields itself.
+    """Yield each command of an execution as an execution of its own; an execution with one command yields itself.
 
     `FROM … INSERT INTO … INSERT INTO …` has several commands, which Spark runs and reports as one.
 

@@ -26,6 +26,9 @@ NO_DATASET = frozenset(
     {"OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable", "ResolvedNamespace", "ResolvedPersistentView"}
 )
 
+# Leaves that stand for another part of the plan.
+_REFERENCES = frozenset({"CTERelationRef", "UnionLoopRef"})
+
 
 class JvmLeaves:
     """Lookup of one plan's leaves, by the expression id of their first attribute.
@@ -33,7 +36,7 @@ class JvmLeaves:
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
         context: the session's context; see `SessionContext`.
-        upstream: lineage of frames with which the plan may begin.
+        upstream: lineage of the frame that the plan may start from.
 
     Attributes:
         failures: parts that couldn't be read because of an error, as sentences.
@@ -81,7 +84,7 @@ class JvmLeaves:
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """Yield the datasets of all leaves, without the plan's JSON; none where a format runs the query for itself."""
+        """Yield the datasets of all leaves, without the plan's JSON; none if a format runs the query for itself."""
         leaves = [self._found.setdefault(key, self._look(key, None)) for key in self._leaves]
         if any(leaf.of_format for leaf in leaves):
             return
@@ -91,6 +94,11 @@ class JvmLeaves:
             if not view.isTempView():
                 identifier = view.desc().identifier()
                 yield self._view(option(identifier.database()), str(identifier.table()))
+
+    def problems(self) -> list[str]:
+        """Return why the datasets of leaves that were looked at aren't known, as sentences, each once."""
+        looked = (leaf.problem for (name, _), leaf in self._found.items() if name not in _REFERENCES)
+        return list(dict.fromkeys(problem for problem in looked if problem is not None))
 
     def stream_descriptions(self) -> tuple[str, ...]:
         """Return `description` of each of `StreamingQueryProgress.sources`, in order."""

@@ -34,7 +34,7 @@ class JvmQuery:
 
     def is_planned(self) -> bool:
         """Return True if the plan can be read: Spark builds it on the query's thread, soon after `start()` returns."""
-        # A missing plan is an exception, whose class PySpark asks for a dozen times.
+        # Without a plan, `logicalPlan` raises an exception, which PySpark converts with a dozen calls.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
         try:
@@ -56,7 +56,7 @@ class JvmQuery:
         )
 
     def checkpoint_location(self) -> str | None:
-        """Root of the query's checkpoint."""
+        """Return the root of the query's checkpoint."""
         location = self._query.streamingQuery().resolvedCheckpointRoot()
         return None if location is None else str(location)
 
@@ -86,7 +86,7 @@ class JvmQuery:
         return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))
 
     def sink_name(self) -> str:
-        """Return the sink's short name, where it writes no dataset: `foreachBatch`, `console`, `noop`."""
+        """Return the sink's short name, for a sink that writes no dataset: `foreachBatch`, `console`, `noop`."""
         name = class_name(self._query.streamingQuery().sink())
         short = name.removesuffix("Sink").removesuffix("TableProvider").removesuffix("Table") or name
         return short[0].lower() + short[1:]

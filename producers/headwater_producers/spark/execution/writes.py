@@ -52,7 +52,7 @@ def executed_write(
         ended_at: end, by the same clock.
         settings: settings of plan descriptions.
         failed: True if it failed.
-        staged: write that ran inside a command that makes a table of a query.
+        staged: write that ran inside a command that makes a table from a query.
     """
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
@@ -141,7 +141,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
         with reporting(description.names):
             schema = schema_definition(log.schema()) if log is not None else None
     except Exception:
-        # The table is gone by now: the query's columns are some of its own.
+        # The table is gone by now, and the query may have only some of its columns: none are reported.
         logger.debug("lineage capture: the schema of a table couldn't be read", exc_info=True)
     return replace(description, outputs=tuple(replace(each, schema=schema) for each in description.outputs))
 
@@ -177,7 +177,7 @@ def _leaves_no_trace(description: PlanDescription) -> bool:
 
 
 def _attempted(description: PlanDescription) -> PlanDescription:
-    """Describe a failed write, without lifecycle changes: it is unknown whether anything was created or replaced."""
+    """Describe a failed write, without lifecycle changes: it may have created or replaced nothing."""
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
@@ -185,7 +185,8 @@ def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDes
     """Complete a plan's description with facts from the commit of its write."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Independent of the session's current settings: files of earlier versions still exist.
+        # Files of earlier versions still exist: not all rows were replaced, even if the session's current settings
+        # suggest that.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)
@@ -206,5 +207,5 @@ def _scans_of(execution: Any) -> tuple[Scan, ...]:
     try:
         return scans(execution.executedPlan())
     except Exception:
-        # It failed before there was a plan to execute.
+        # The command failed before it had a plan to execute.
         return ()

@@ -4,7 +4,7 @@
 
 The horizon is the largest lateness of a record that may still reach the state: the delay of the watermark and the
 length of the window together. It is only reported for a single operator that drops its state by event time: windows,
-groups by event time, deduplication by it. It isn't reported for sessions, joins of two streams, user-defined state, a
+and groups or deduplication by event time. It isn't reported for sessions, joins of two streams, user-defined state, a
 group without event time, several such operators, or output mode complete.
 """
 

@@ -96,7 +96,7 @@ def plain(path: str) -> Path:
 
 
 class JvmFiles:
-    """Reader of text files through Hadoop's file systems, with the job's own settings; of local files without."""
+    """Reader of text files through Hadoop's file systems, with the job's settings; local files are read directly."""
 
     def __init__(self, spark_context: Any) -> None:
         self._local = LocalTextFiles()
@@ -124,7 +124,7 @@ class JvmFiles:
     def names(self, folder: str) -> list[str]:
         """List the names in a folder, unordered; empty if the folder doesn't exist.
 
-        One question to the file system, and some round trips for each name.
+        Takes one request to the file system, and some round trips for each name.
 
         Raises:
             OSError, Py4JError: it exists and can't be read.

@@ -9,9 +9,9 @@ from py4j.protocol import Py4JError
 
 from headwater_producers.spark.jvm.scala import items, option
 
-# The store receives jobs through a separate queue.
+# Longest wait for the bus: the store receives jobs through a separate queue.
 _WAIT_SECONDS: Final = 5.0
-# Jobs searched, the newest first, two round trips each.
+# Maximum number of jobs searched, the newest first; two round trips each.
 _MAX_JOBS: Final = 200
 
 

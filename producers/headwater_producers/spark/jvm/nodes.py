@@ -1,4 +1,4 @@
-"""Nodes of a physical JVM plan, through the wrappers around other plans in it."""
+"""Nodes of a physical JVM plan, including those inside Spark's wrappers of other plans."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READS_ITSELF: Final = frozenset(
         "ReusedExchangeExec",
     }
 )
-# Nodes searched for sampled scans. Two or three round trips each.
+# Maximum number of nodes searched for sampled scans. Two or three round trips each.
 _MAX_NODES: Final = 1_000
 # A plan with more leaves (a union of thousands of files) would take too many round trips.
 _MAX_LEAVES: Final = 200
@@ -69,8 +69,8 @@ def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
     An empty set for most plans; None if the plan is too large to search.
 
     To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
-    exchange to sample it, and a third time for partitions that turn out to be large. The counters of its scans go on
-    counting. Operators below another exchange don't run again, because the exchange keeps their result. See
+    exchange to sample it, and a third time for partitions that turn out to be large. The scans' counters count every
+    run. Operators below another exchange don't run again, because the exchange keeps their result. See
     `RangePartitioner` in
     https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/Partitioner.scala
     """

@@ -16,13 +16,13 @@ def of_uri(uri: Any) -> str:
 
 
 def qualified(spark_context: Any, path: str) -> str:
-    """Complete a written path: `out` is a folder of the user's, `/out` on the default file system.
+    """Complete a written path: `out` is relative to the user's folder, `/out` is on the default file system.
 
-    Sources with a path option have the path in the plan exactly as in the program. About five round trips; none for a
-    complete path.
+    Sources with a path option have the path in the plan exactly as in the program. Takes about five round trips, none
+    for a complete path.
 
     Raises:
-        Py4JJavaError: it is no path, or of no file system that Hadoop knows.
+        Py4JJavaError: the text is no path, or Hadoop doesn't know its file system.
     """
     if _WHOLE.match(path):
         return path

@@ -68,7 +68,7 @@ def private(value: Any, name: str) -> Any:
     """Read a field without an accessor: a constructor's argument that Scala keeps for methods.
 
     Raises:
-        AttributeError: no class of the value has it.
+        AttributeError: no class of the value has the field.
     """
     cls = value.getClass()
     while cls is not None:
@@ -84,7 +84,7 @@ def private(value: Any, name: str) -> Any:
 def setting(options: Any, key: str) -> str | None:
     """Return an option of a Scala map or a `CaseInsensitiveStringMap` by key; None if it isn't set.
 
-    Spark's own maps of options ignore case; a plain map is asked for the key in lower case and as written.
+    Spark's own maps of options ignore case; in a plain map the key is looked up as written and in lower case.
     """
     if hasattr(options, "asCaseSensitiveMap") and class_name(options) == "CaseInsensitiveStringMap":
         value = options.get(key)

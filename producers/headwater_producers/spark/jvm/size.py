@@ -12,7 +12,7 @@ _ATTRIBUTE_BYTES = 330
 """Bytes of an attribute in the JSON without its type: class, name, the id with its UUID, flags."""
 
 _FEW = 64
-"""Number of expressions up to which an operator's are assumed to use each column about once."""
+"""Operators with at most this many expressions are assumed to use each column about once."""
 
 _JSON_FOR_A_CHARACTER = 4
 """Ratio of a type's length as JSON to that as `struct<id:bigint,…>`: 5 with short names, 2 with long ones."""

@@ -58,7 +58,7 @@ def _warn(name: str) -> None:
 def plan_text(plan: Any, fields: int) -> str:
     """Render a plan as Spark does: a line for each operator, with a limited number of its fields.
 
-    `TreeNode.treeString` has a fifth argument since 4.1, whether columns are listed apart.
+    Since 4.1 `TreeNode.treeString` has a fifth argument: True to list columns separately.
     """
     since_4_1 = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 1)
     verbose = suffix = operator_ids = listed_apart = False
@@ -102,7 +102,7 @@ def jvm_frames(jvm: Any) -> Any:
 
 
 def column_of(session: Any, expression: Any) -> Any:
-    """Make a PySpark column of a JVM expression, on which columns were based until 4.0."""
+    """Build a PySpark column from a JVM expression: until 4.0, columns were based on expressions."""
     if _has("pyspark.sql.classic.dataframe"):
         made = statics(session, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     else:
@@ -139,8 +139,8 @@ def streamed_relation(plan: Any) -> Any | None:
     """Return the relation of a V2 sink's table in a micro-batch; None if the plan has only the table.
 
     Until 4.1 a `WriteToMicroBatchDataSource` has a relation only if a catalog has the table; since 4.2 always.
-    For a catalog's table that is a reference, by which each micro-batch looks the table up anew: then the catalog is
-    asked.
+    For a catalog's table the relation is then a reference, by which each micro-batch looks up the table: so the catalog
+    is asked.
     """
     found = plan.relation()
     match class_name(found):

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KeptWrite:
-    """Open write of a dead driver, with the event of its plan, where known."""
+    """Open write of a dead driver, with the event of its plan, if known."""
 
     write: LeftWrite
     plan: LineageEvent | None

@@ -3,7 +3,7 @@
     <outbox>/<destination>/writes/<run id of the application>.db
 
 The file is created with the first announced write, and removed when an application ends without open writes.
-Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
+Its lock ends with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
 START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. Only
 the worker's thread uses the file; if the disk fails, open writes are lost, but the job isn't affected.
 """
@@ -42,7 +42,7 @@ class OpenWrites(KeptWrites):
     """Store of this application's open writes, in a file.
 
     Args:
-        folder: may not exist.
+        folder: folder of the files, which may not exist.
         app_run: id of the application's run.
         job: the application's job.
     """

@@ -1,6 +1,6 @@
-"""Plan reader: datasets in and out of a Spark plan, and the lineage of each output column.
+"""Plan reader: inputs and outputs of a Spark plan, and the lineage of each output column.
 
-Pure Python from a plan's JSON, which `execution.describe` gets from Spark, to a `PlanDescription`.
+Pure Python: it converts a plan's JSON, which `execution.describe` gets from Spark, to a `PlanDescription`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ PRESENCE = "\3"
 UNNAMED = frozenset({KEY, LENGTH, PRESENCE})
 """Parts that no path names."""
 REST = "\0"
-"""Any other member of an array or a map than the known ones."""
+"""Key of all members of an array or a map that aren't known individually."""
 _MEMBER = "\0"
 """Separator between `[]` or `{}` and a member's index or key; never part of a field's name."""
 MAX_TEXT = 1_000
@@ -48,7 +48,7 @@ class FieldRef:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Variable: a part of the value that a lambda's parameter, or a common expression, will be bound to."""
+    """Variable: placeholder for a part of the value of a lambda's parameter, or of a common expression."""
 
     id: int
     path: Path = ()
@@ -59,9 +59,9 @@ class DirectSource:
     """Direct source: the value comes from `field`.
 
     Attributes:
-        field: None: from no field (a constant, a black box without arguments).
+        field: the field; None for a value from no field (a constant, a black box without arguments).
         kind: kind of the transformation.
-        masking: the field's value can't be read back.
+        masking: True if the field's value can't be read back.
         whole: True if the value has the field's own structure, so that each part comes from the field's part of the
             same name.
     """
@@ -117,7 +117,8 @@ class ValueLineage:
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
             for a value that was built in the query also its members by `member_step`, a map's keys by `KEY`, its length
             by `LENGTH`, and a struct's nullness by `PRESENCE`.
-        encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
+        encoded: the encoded value, if this one is an encoding (JSON, Avro, CSV), e.g. by `to_json`, or a topic's
+            payload.
         type: data type, as far as known.
         constants: all possible values, if known: the literal, or the literals of a CASE.
         parameters: ids of a lambda's variables.
@@ -172,7 +173,7 @@ def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = N
 
 
 def inline(column: ValueLineage) -> str:
-    """Return the column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
+    """Return the column's text as a part of another's; a long one becomes its digest, so texts stay distinct."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 

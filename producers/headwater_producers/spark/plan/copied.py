@@ -19,7 +19,7 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
     Args:
         source: copied dataset.
         schema: schema of the output.
-        but: left out: columns whose values the statement itself sets.
+        but: columns to leave out: the statement itself sets their values.
     """
     named = source.schema is not None
     pairs = []

@@ -1,4 +1,4 @@
-"""Plan description: the frozen value that capture reads from a Spark plan and builds its events from.
+"""Plan description: frozen value that capture reads from a Spark plan, the base of its events.
 
 A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
 query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.
@@ -34,12 +34,12 @@ class SourceKind(StrEnum):
     TABLE = "TABLE"
     JDBC = "JDBC"
     MEMORY = "MEMORY"
-    """Rows that the program handed over or wrote as VALUES, by the temporary view that names them; without one they are
-    no dataset, and have no `PlanInput`."""
+    """Rows that the program handed over or wrote as VALUES, named by their temporary view. Without a view they are no
+    dataset, and have no `PlanInput`."""
     PYTHON = "PYTHON"
     """A Python data source."""
     RDD = "RDD"
-    """An RDD whose making Spark doesn't record, or a foreachBatch frame that no `upstream` explained."""
+    """An RDD of unknown origin, or a foreachBatch frame without an `upstream`."""
     GENERATED = "GENERATED"
     """Spark's own test sources and sinks: rate, socket, console, memory, noop."""
     CALLBACK = "CALLBACK"
@@ -108,7 +108,7 @@ class PlanOutput:
         dataset: reference of the dataset.
         kind: kind of sink.
         type: OpenLineage's dataset type.
-        schema: the fields written, with the payload's (`value.carrier`) where a topic's payload is built of known ones.
+        schema: the written fields, including those of a topic's payload (`value.carrier`) if they are known.
         mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
         partition_columns: partition columns of a table or folder.
@@ -153,7 +153,7 @@ class DdlChange:
         columns: columns that were renamed or dropped.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows the location:
             the table last seen under this name is meant.
-        if_exists: True if perhaps nothing of the name existed, and nothing happened.
+        if_exists: True if perhaps no dataset of that name existed, and nothing happened.
     """
 
     dataset: DatasetRef
@@ -223,14 +223,14 @@ class PlanDescription:
             query that only collects.
         streaming: link to the streaming query, None for a batch plan.
         changes: changes of datasets without writing rows: CREATE, ALTER, DROP, RENAME.
-        staged: True if it writes into a table that a CREATE TABLE AS around it makes, and reports as its own.
+        staged: True if the written table is made by an enclosing CREATE TABLE AS, which reports this write as its own.
         writes_unknown: True if it writes to an unknown target.
         failures: parts that couldn't be read because of unexpected errors, as sentences.
         names: reported names of its columns.
         beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
         upstream: argument of `describe` for plans that start from this plan's output; None if reading failed.
-        read: result of reading the plan, without the command's output, so that the output can be looked at again
-            without reading the plan again. None if reading failed.
+        read: lineage that was read from the plan, without the command's output, so that the output can be read again
+            without the plan. None if reading failed.
         query_schema: schema of the query whose rows are written, if requested.
     """
 

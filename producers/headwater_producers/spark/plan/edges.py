@@ -34,7 +34,7 @@ class OutputField:
     column: ValueLineage
     type: DataType = None
     branch: str | None = None
-    """WHEN of a MERGE that sets the field: each branch has edges of its own."""
+    """WHEN of a MERGE that sets the field: each branch has separate edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def edge_sources(column: ValueLineage) -> Iterator[DirectSource]:
 
 
 def expression_of(text: str) -> Expression:
-    """Return a text with its id, which is equal wherever the text is."""
+    """Return a text with its id; equal texts have equal ids."""
     return Expression(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), text)
 
 

@@ -77,7 +77,7 @@ def read_foreign(
     Args:
         query: one SELECT, WITH and set operations included.
         scheme: scheme of the JDBC URL: `postgresql`.
-        dataset: the identity of a table, as the query writes its name.
+        dataset: returns the identity of a table, by the name that the query has for it.
         names: names of the query's columns in the database; they show the columns behind a `*`.
         literals: display of literals in texts.
     """
@@ -92,7 +92,7 @@ def read_foreign(
     logger = logging.getLogger("sqlglot")
     before = logger.level
     try:
-        # It would warn of SQL that it can't parse, on the job's standard error.
+        # sqlglot would print warnings about SQL that it can't parse to the job's standard error.
         logger.setLevel(logging.CRITICAL)
         parsed = sqlglot.parse_one(query, dialect=dialect)
         if not isinstance(parsed, exp.Query):

@@ -1,4 +1,4 @@
-"""Values of a query that another database runs: their sources, as far as its text shows."""
+"""Lineage of the values of a foreign query, as far as the query's text shows it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class ValueReader:
         """Return the lineage of an expression's value.
 
         Raises:
-            UnreadError: the text doesn't show it.
+            UnreadError: the text doesn't show the lineage.
         """
         names = [base.__name__ for base in type(expression).__mro__]
         for name in names:
@@ -104,7 +104,7 @@ class ValueReader:
         return [self.column(expression) for expression in expressions if expression is not None]
 
     def text(self, expression: exp.Expr) -> str:
-        """Render the expression as SQL, with the same literals hidden as everywhere."""
+        """Render the expression as SQL, with literals hidden as in other texts."""
         from sqlglot import exp
 
         def shown_node(node: exp.Expr) -> exp.Expr:
@@ -133,10 +133,10 @@ def star_of(table: DatasetRef) -> ValueLineage:
 def named_stars(
     columns: Sequence[tuple[str, ValueLineage]], names: Sequence[str]
 ) -> tuple[tuple[str, ValueLineage], ...]:
-    """Expand a `STAR` among the columns, by the names that all columns have in the result.
+    """Expand a `STAR` among the columns, with the names of all columns of the result.
 
     Raises:
-        UnreadError: there are several, with an unknown boundary between them.
+        UnreadError: there are several stars, with an unknown boundary between them, or too few names.
     """
     stars = [index for index, (name, _) in enumerate(columns) if name == STAR]
     if not stars or not names:

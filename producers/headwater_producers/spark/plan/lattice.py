@@ -1,13 +1,13 @@
 """Kinds of transformation: their composition along a chain, and their names in OpenLineage.
 
-A value that is first cast and then summed was aggregated; a black box may return anything. So the kind of a chain is
-the greatest of its steps:
+The kind of a chain is the greatest kind of its steps: a value that is first cast and then summed was aggregated, and a
+black box may return anything. The order of the kinds:
 
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
-RENAME isn't in it: a renamed column is a COPY whose first and last names differ (renamed twice and back, it is a COPY).
-`masking` is sticky: once a step can't be read back, the chain can't. Values computed from a constant are constants,
-except by a black box.
+RENAME isn't part of this order: it is a COPY whose first and last names differ. A column renamed and renamed back is a
+COPY. `masking` stays True: if the value before one step can't be read back, the chain's can't either. Values computed
+from a constant are constants, except by a black box.
 """
 
 from __future__ import annotations

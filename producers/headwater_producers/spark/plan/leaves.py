@@ -21,7 +21,7 @@ class Leaf:
         relation: lineage of its attributes by id, if they come from an earlier plan.
         kind: kind of its columns' sources if it has no datasets: CONSTANT for rows in the plan itself, else UNKNOWN.
         problem: reason why the lineage is incomplete, as a sentence.
-        of_format: True if only a query that a table's format runs for itself has such a leaf, as MERGE does.
+        of_format: True if the leaf only occurs in queries that a table's format runs itself, such as those of MERGE.
     """
 
     inputs: tuple[PlanInput, ...] = ()

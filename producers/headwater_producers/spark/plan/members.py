@@ -1,7 +1,7 @@
 """Members of arrays and maps that the query builds: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
 
-A column has them as parts, by `member_step`, and a part for any other member, which is null. The result of a function
-without a rule for members has no such parts: each element may come from any member.
+A column has the members as parts, by `member_step`, and one more part for any other member: null. The result of a
+function without a rule for members has no such parts: each element may come from any member.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def map_members(keys: Sequence[ValueLineage], values: Sequence[ValueLineage]) ->
 
 
 def array_items(array: ValueLineage) -> list[ValueLineage] | None:
-    """Return all elements of an array, in order; None if they aren't known individually, as for one of two arrays."""
+    """Return all elements of an array, in order; None if they aren't known individually (one of two arrays)."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None
@@ -52,7 +52,7 @@ def array_items(array: ValueLineage) -> list[ValueLineage] | None:
 
 
 def united_maps(maps: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
-    """Return the members of `map_concat(…)`: the last map with a key wins; each may come from a map of unknown keys."""
+    """Return the members of `map_concat(…)`: the last map with a key wins; a map with unknown keys may have any key."""
     rest = member_step(VALUE, REST)
     steps = dict.fromkeys([rest, *(step for item in maps for step in members(item, VALUE))])
     found = {}

@@ -34,7 +34,7 @@ _CIPHER: Final = re.compile(r"(?<!\w)(?:(?:try_)?aes_?(encrypt|decrypt)|(hmac))\
 _CIPHER_ARGUMENTS: Final = {"encrypt": 6, "decrypt": 5, "hmac": 3}
 _COLUMN: Final = re.compile(r"[A-Za-z_][\w.`]*")
 _DELIMITER: Final = re.compile(r"[(),]")
-# A column's name in a file may be any text.
+# Maximum nesting: a column's name in a file may be any text.
 _MAX_NESTED: Final = 16
 
 _AGGREGATES: Final = [
@@ -94,8 +94,8 @@ class PlanNames:
     """Reported names of one plan's columns.
 
     Attributes:
-        hidden: whether to hide literals in generated names; in encryption functions they are always hidden.
-        known: reported names, by name, that only the plan shows to be generated, and not their shape.
+        hidden: True to hide literals in generated names; in encryption functions they are always hidden.
+        known: reported names by name, for generated names that only the plan shows, not their shape.
     """
 
     hidden: bool = False

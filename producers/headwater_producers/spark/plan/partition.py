@@ -15,7 +15,7 @@ Partition = tuple[tuple[str, str | None], ...]
 """Values of partition columns, in the order of the columns; None for null."""
 
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
-# What Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
+# Characters that Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 
@@ -40,7 +40,7 @@ class PartitionChange:
 def partition_path(partition: Partition) -> str:
     """Return a partition's folder as Spark names it: `day=2024-01-01/city=S%3At`; null is a reserved name.
 
-    One with a secret is redacted and not escaped: where a quote is `%27`, nobody sees where a secret ends.
+    A path with a secret is redacted and not escaped: if a quote were `%27`, the end of the secret wouldn't be found.
     """
     values = [(name, _NULL if value is None else value) for name, value in partition]
     plain = "/".join(f"{name}={value}" for name, value in values)
@@ -50,7 +50,7 @@ def partition_path(partition: Partition) -> str:
 
 
 def path_partition(path: str) -> Partition:
-    """Parse a folder's path as a partition: of `/data/flights/day=2024-01-01/city=S%3At`, two values; mostly none."""
+    """Parse a folder's path as a partition: `/data/flights/day=2024-01-01/city=S%3At` has two values."""
     found: list[tuple[str, str | None]] = []
     for folder in reversed(path.rstrip("/").split("/")):
         name, equals, value = folder.partition("=")

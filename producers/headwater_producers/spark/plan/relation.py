@@ -29,7 +29,7 @@ class Relation:
 
     Attributes:
         output: attributes of the operator, in order; an id may appear twice.
-        columns: lineage by expression id, of at least the output.
+        columns: lineage by expression id, at least for the output.
         influences: influences on the choice of rows, which hold for every column.
         rows: datasets of the rows; `count(*)` reads nothing else.
     """

@@ -37,7 +37,7 @@ def replaced_by(
             )
     if names <= {name.lower() for name in partition_columns}:
         return frozenset()
-    # No table takes a subquery here.
+    # No table format accepts a subquery in this condition.
     scope = ExpressionScope(
         columns=columns,
         rows=frozenset({dataset}),

@@ -46,7 +46,7 @@ def type_text(data_type: DataType) -> str | None:
 
 
 def type_parts(data_type: DataType) -> list[tuple[str, DataType, bool | None]]:
-    """Return the parts one step down: (step, type, nullable); empty for a type without."""
+    """Return the parts one step down: (step, type, nullable); empty for a type without parts."""
     if not isinstance(data_type, dict):
         return []
     match data_type.get("type"):

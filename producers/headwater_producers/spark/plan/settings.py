@@ -41,8 +41,8 @@ class PlanSettings:
             another day has the same lineage.
         numbers: True to show the numbers in literals. False for plans that are rebuilt with each micro-batch: the
             batch's number, or the minute, would make each a different plan.
-        encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
-            are.
+        encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, like a topic's
+            key and value.
     """
 
     max_plan_bytes: int = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Structured values: structs, arrays and maps, taken apart, put together, seen under another type."""
+"""Structured values: structs, arrays and maps; their parts, their construction and their casts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def one_of_all(container: ValueLineage, step: str) -> ValueLineage:
     """Return an element of an array (`[]`), or a value of a map (`{}`), at an unknown index or under an unknown key.
 
     A map's data keys decide which value is under a key. The length of an array or map decides whether the element
-    exists. It is left out where it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and
+    exists. The length is left out if it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and
     `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
     """
     value = part(container, step)
@@ -133,7 +133,7 @@ def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
 
 
 def aligned(column: ValueLineage, data_type: DataType) -> ValueLineage:
-    """Rename a value's fields as in `data_type`: Spark goes by position (UNION, CAST), not by name.
+    """Rename a value's fields as in `data_type`: Spark matches by position (UNION, CAST), not by name.
 
     A type of another shape, or an unknown one, changes nothing.
     """
@@ -174,7 +174,7 @@ def members(column: ValueLineage, step: str) -> dict[str, ValueLineage]:
 def merge(columns: Iterable[ValueLineage], text: str) -> ValueLineage:
     """Merge alternative values (a UNION's column): all their sources, unchanged.
 
-    Fields of structs go by position, under the names of the first.
+    Fields of structs are matched by position, and have the names of the first.
     """
     items = list(columns)
     if len(items) == 1:
@@ -206,7 +206,7 @@ def same_sources(one: ValueLineage, other: ValueLineage) -> bool:
 
 
 def key_of(container: ValueLineage) -> ValueLineage:
-    """Return a map's keys, which no path names: of a built map the sources of its keys, else the map."""
+    """Return a map's keys, which no path names: for a map built in the query its keys' sources, else the map."""
     if KEY in container.parts:
         return container.parts[KEY]
     key_type = container.type.get("keyType") if isinstance(container.type, dict) else None
@@ -232,7 +232,7 @@ def array_of(
     known: Mapping[str, ValueLineage] | None = None,
     length: ValueLineage | None = None,
 ) -> ValueLineage:
-    """Complete `base`, an array, with its elements, those known by their steps, and its length."""
+    """Complete `base`, an array, with its elements, known members, and its length."""
     parts = {ELEMENT: element, **(known or {}), **({LENGTH: length} if length else {})}
     return replace(base, parts=parts, type={"type": "array", "elementType": element.type})
 

@@ -105,7 +105,7 @@ class Literals(Enum):
 
 
 def function_name(class_name: str) -> str:
-    """Return a class's function name in SQL: `RegExpReplace` is `reg_exp_replace` unless the table knows better."""
+    """Return a class's function name in SQL: `RegExpReplace` is `reg_exp_replace` unless the table has another."""
     return _NAMES.get(class_name) or _WORD.sub("_", class_name.rstrip("$")).lower()
 
 

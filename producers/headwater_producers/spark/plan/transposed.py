@@ -16,7 +16,7 @@ def transposed(below: Relation, index: str, schema: DataType) -> Relation:
 
     Args:
         below: the frame before.
-        index: name of the column whose values name the new columns; if no column has this name, it may be any.
+        index: name of the column whose values name the new columns; if no column has this name, it may be any column.
         schema: the frame after.
     """
     columns = list(zip(below.output, below.ordered(), strict=True))
@@ -27,7 +27,7 @@ def transposed(below: Relation, index: str, schema: DataType) -> Relation:
     by = influences(keys or below.ordered(), Kind.CONDITIONAL)
     for number, (name, data_type, _) in enumerate(rows):
         values = [_as(column, attribute.type, data_type) for attribute, column in others]
-        # Ids of their own: Spark's are positive.
+        # The ids are negative: Spark's are positive.
         value = influenced(merge(values, "transpose"), by) if values else ValueLineage(CONSTANT)
         pairs.append((Attribute(-3 - number, name, data_type), value))
     return below.with_output(pairs)

@@ -30,9 +30,9 @@ class WrittenOutputs:
         staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
         generated: columns that the table adds to those of the query.
         replaced: influences on the choice of the existing rows that are replaced.
-        read: inputs of the command besides its query's.
-        copied: True if the command copies the first of `read`: each column from that of its name, or from the dataset
-            as a whole where its columns aren't known.
+        read: inputs that the command has in addition to its query's.
+        copied: True if the command copies the first of `read`: each column comes from the column of its name, or from
+            the whole dataset if its columns are unknown.
     """
 
     outputs: tuple[PlanOutput, ...] = ()

@@ -2,13 +2,13 @@
 
 Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings.
 
-A script whose session can't be captured is ended before it has read or written anything:
+A script whose session can't be captured is ended before it has read or written anything, in two cases:
 
-headwater run                     by a wrong setting, whatever the policy: exit status 6, as for one that is known
-                                  to be wrong before the script runs
-either, under an emission policy  by anything that keeps lineage from being captured: 6 for a wrong setting, else 1
-that fails the job
-else                              never: it is an error in the log
+- `headwater run` with a wrong setting, whatever the policy: exit status 6, as for a setting that is known to be wrong
+  before the script runs
+- any entry point, under an emission policy that fails the job: exit status 6 for a wrong setting, else 1
+
+In all other cases the script runs on, and the error is in the log.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
 
 
 def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) -> bool:
-    """Return True if the emission policy fails a job without lineage, by settings of which some may be wrong.
+    """Return True if the emission policy fails a job without lineage; some of the settings may be wrong.
 
-    An unknown value was meant to be a policy, perhaps the strictest. A misspelt property with a policy as its value
-    counts, too.
+    An unknown value counts as such a policy: perhaps the strictest was meant. A misspelt property with a policy as its
+    value counts, too.
 
     Args:
         settings: settings of the command line, by name.

@@ -21,8 +21,8 @@ class RunRequest:
         script: given path of the script.
         arguments: arguments of the script, untouched.
         settings: settings of capture, by name.
-        exits_on_wrong_settings: True if settings that turn out wrong with the session end the script, too. Wrong
-            options and environment variables always end the run, before the script begins.
+        exits_on_wrong_settings: True if settings that are found to be wrong when a session is made end the script.
+            Wrong options and environment variables always end the run, before the script begins.
     """
 
     script: str

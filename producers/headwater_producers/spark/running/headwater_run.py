@@ -1,6 +1,6 @@
 """Entry point for `spark-submit`: captures the script named by the first argument. See docs/running.md.
 
-It may be copied anywhere: all it needs is that `headwater` can be imported by the driver.
+The file may be copied anywhere, if the driver can import `headwater`.
 """
 
 from headwater_producers.spark.running.__main__ import main

@@ -1,8 +1,8 @@
 """Hook of sessions: attaches capture to each SparkSession that this process creates.
 
-A session made by `SparkSession.builder…getOrCreate()`, wherever that is called, by `SparkSession(context)` or by
-`SQLContext` passes through `SparkSession.__init__` without a JVM session to wrap. Sessions created by `newSession()`
-(which `attach` watches itself) and sessions of streaming queries are not hooked.
+Sessions made by `SparkSession.builder…getOrCreate()`, `SparkSession(context)` or `SQLContext` in any module call
+`SparkSession.__init__` without a JVM session. Sessions created by `newSession()` (which `attach` watches itself) and
+sessions of streaming queries are not hooked.
 """
 
 from __future__ import annotations

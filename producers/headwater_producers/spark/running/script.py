@@ -27,7 +27,7 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     file = str(path.absolute())
     sys.argv = [script, *arguments]
     if not sys.flags.safe_path:
-        # The folder of the starting process's own script.
+        # The first entry was the folder of the script that started this process.
         sys.path[0] = str(path.resolve().parent)
     main = ModuleType("__main__")
     main.__dict__.update(

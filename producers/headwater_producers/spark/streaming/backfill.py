@@ -7,8 +7,8 @@
     now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read for a
-few micro-batches at a time, so that the worker can do other work in between. Micro-batches that were purged from the
-checkpoint meanwhile are reported as a gap.
+few micro-batches at a time, so that the worker can do other work in between. Micro-batches that the checkpoint no
+longer has are reported as a gap.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class BackfillTask:
 
     Attributes:
         before: micro-batches planned at this time or later are left out: the run emits them itself.
-        noted: the last micro-batch that was known to be emitted before.
+        noted: last micro-batch that is known to be emitted before this task.
         gone: batch ids that were purged from the checkpoint.
         plan: digest of the plan of micro-batches that weren't emitted, if certain.
         unrecoverable: batch ids that couldn't be rebuilt.
@@ -79,7 +79,7 @@ class BackfillTask:
         if self.gone:
             joined = bool(found) and found[0][0] == self.gone.stop
             found[: int(joined)] = [(self.gone.start, found[0][1] if joined else self.gone.stop - 1)]
-        # Before a start another process may have emitted it.
+        # Before this start another process may have emitted them.
         certainty = EarlierEmission.UNKNOWN if at_start and self.noted is None else EarlierEmission.NEVER
         run = self.run
         return [
@@ -88,7 +88,8 @@ class BackfillTask:
         ]
 
 
-# A micro-batch takes two to four small files: 10 of them some 5 ms on a local disk, a second in an object store.
+# Micro-batches in one step. Each has two to four small files: 10 take about 5 ms on a local disk, 1 s in an object
+# store.
 STEP: Final = 10
 # Micro-batches rebuilt before they are sent.
 _MAX_HELD: Final = 50
@@ -174,8 +175,8 @@ class Backfill:
         """Rebuild the next few micro-batches; emit an event when it is full or complete.
 
         Raises:
-            OSError, Py4JError: a file couldn't be read just now. The others were emitted; `headwater reconcile`
-                recovers it.
+            OSError, Py4JError: a micro-batch's file couldn't be read just now. The other micro-batches were emitted;
+                `headwater reconcile` recovers this one.
         """
         if not self._work:
             return
@@ -290,7 +291,7 @@ class Backfill:
             log,
             self._files,
             inputs=run.description.inputs,
-            # A continuous query's plan doesn't name them.
+            # A continuous query's plan doesn't name its sources.
             sources=len(link.source_descriptions) if link is not None else None,
             outputs=run.description.outputs,
             commits=run.commits,

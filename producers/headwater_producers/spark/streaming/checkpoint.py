@@ -49,7 +49,7 @@ class LoggedBatch:
 
 
 class QueryLog:
-    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question."""
+    """Logs of one streaming query. Files are read on each request, listings once, on the first request."""
 
     def __init__(self, location: str, files: TextFiles) -> None:
         self.root = TextFolder(location.rstrip("/"), files)
@@ -151,7 +151,7 @@ class StreamCheckpoint:
         return _time(document.get("nextBatchWatermarkMs"))
 
     def topics(self, sources: int) -> dict[int, frozenset[str]]:
-        """Return the topics of each source with any, at the query's begin and in its last plan, as far as logged.
+        """Return the topics of each source that has topics: at the query's start and in its last batch, if logged.
 
         Args:
             sources: number of the query's sources; a source that is used twice counts once.

@@ -1,10 +1,11 @@
 """StreamFlow: the events of streaming queries, and the times of their emission.
 
 A run's START is emitted as soon as its plan can be read, its end when Spark reports it. Between them each committed
-micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported. They come
-over another queue of Spark than its progress: `settle` emits it when that queue is empty, and `settle_overdue` when
-that took too long. A write that comes even later is emitted by sending its interval again: the two events merge.
-Committed micro-batches that weren't emitted are backfilled from the checkpoint: see `backfill`.
+micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported. Spark
+reports these writes over another queue than the progress. `settle` emits the micro-batch when that queue is empty;
+`settle_overdue` emits it after too long a wait. A write that is reported even later is emitted by sending its interval
+again: the two events merge. Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
+`backfill`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class StreamEmitter:
 
     Args:
         emit: function that emits an event; returns False if refused.
-        dedup: job, dataset and plan events that were emitted already.
+        dedup: cache of emitted job, dataset and plan events.
         files: reader of checkpoints and sinks' logs.
         topics: the states of the topics that are read and written.
         store: keeps the last emitted micro-batch of each query.
@@ -107,7 +108,7 @@ class StreamEmitter:
             if link is not None and link.pattern_sources and run.checkpoint is not None:
                 run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
-        # This comes first: the offsets before the first micro-batch's write must be read before it begins.
+        # Topics are observed first: their offsets must be read before the first micro-batch's write begins.
         self._topics.observe((*run.description.inputs, *outputs) if run.description is not None else ())
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
@@ -121,15 +122,15 @@ class StreamEmitter:
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
     def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
-        """Emit a committed micro-batch, perhaps again: the later `at` then marks the newer event.
+        """Emit a committed micro-batch, perhaps again: of two events the one with the later `at` is the newer one.
 
         Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
-        a subscribed pattern, and once for each new dataset RUNNING with all the run's datasets so far.
+        a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
 
         Args:
             run: run of the query.
             at: time of the report.
-            now: monotonic seconds, for how long it may wait for others.
+            now: monotonic seconds, from which the interval's wait for others is counted.
         """
         link = run.description.streaming if run.description is not None else None
         if link is not None and link.pattern_sources:
@@ -157,7 +158,7 @@ class StreamEmitter:
         batches.remember(progress)
 
     def _new_topics(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
-        """Emit the topics that a subscribed pattern matches by now, and the plan's lineage with them."""
+        """Emit new topics that match a subscribed pattern, and the plan's lineage with them."""
         if not run.read_topics(progress.topics()) or run.description is None:
             return
         job = run.known_job()
@@ -224,7 +225,7 @@ class StreamEmitter:
         self._emit(self._context.run(body, job=run.known_job(), run_id=run.run_id, at=at))
 
     def _writes(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> tuple[bool, str | None]:
-        """Emit datasets and lineage of writes inside foreachBatch; return True with new datasets, and the digest."""
+        """Emit datasets and lineage of writes inside foreachBatch; return True if some are new, and the digest."""
         job = run.known_job()
         for write in writes:
             self._datasets(run, job, write.description, at)
@@ -247,7 +248,7 @@ class StreamEmitter:
 
 END: Final = -1
 """Key of a run's end, among the ids of micro-batches."""
-# How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
+# Time between reads of a continuous query's checkpoint. Spark keeps the last 100 epochs, by default one per second.
 _LOOK_SECONDS: Final = 10.0
 
 
@@ -259,8 +260,8 @@ class StreamFlow:
         wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
         backfill: recovery of committed micro-batches that weren't emitted; None: no recovery.
-        coalescing: limits within which intervals wait for one another.
-        store: records of the queries by earlier processes.
+        coalescing: limits of buffering intervals for one event.
+        store: records that earlier processes kept of the queries.
         stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.
     """
 
@@ -364,7 +365,7 @@ class StreamFlow:
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
         """Record the end of a query: normal or stopped, or with an error.
 
-        Reports of the last micro-batch's writes may still be on their way, where it has called a foreachBatch function.
+        If the query has called a foreachBatch function, reports of its last micro-batch's writes may still come.
         """
         run = self._runs.get(run_id)
         if run is None:
@@ -383,7 +384,7 @@ class StreamFlow:
     # Work that is due with time.
 
     def announce_planned(self) -> None:
-        """Emit the START of each run whose plan can be read by now."""
+        """Emit the START of each run whose plan has become readable."""
         for run in list(self._runs.values()):
             if run.job is None and run.query is not None and run.query.is_planned():
                 self._announce(run)
@@ -428,18 +429,18 @@ class StreamFlow:
         self.settle(overdue, at)
 
     def overdue_in(self) -> float:
-        """Return the seconds until an interval has waited long enough for others; infinite if none waits."""
+        """Return the seconds until a buffered interval is due; infinite if none is buffered."""
         now = self._clock()
         return min((run.buffer.overdue_in(now) for run in self._runs.values()), default=math.inf)
 
     def send_overdue(self) -> None:
-        """Send the intervals that have waited long enough for others."""
+        """Send the buffered intervals that are due."""
         now = self._clock()
         for run in self._runs.values():
             self._emitter.intervals.send(run, run.buffer.overdue(now))
 
     def send_all(self, reason: EmissionReason) -> None:
-        """Send the intervals that wait for others."""
+        """Send all buffered intervals."""
         for run in self._runs.values():
             self._emitter.intervals.send(run, run.buffer.take(reason))
 
@@ -487,7 +488,7 @@ class StreamFlow:
             except Exception as error:
                 if run.query is None:
                     raise
-                # A custom sink doesn't answer: the facts that Spark's listener reported are emitted at least.
+                # A custom sink can't be inspected; the facts that Spark's listener reported are still emitted.
                 logger.warning(
                     "lineage capture: query %s can't be inspected (%s); only its progress is recorded",
                     run.query_id,

@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 GAPS_FACET: Final = "headwater_gaps"
 """Run facet of a streaming run with gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
 
-# Remembered for `status`, of all queries: a query with gaps all the time would fill the memory.
+# Maximum number of gaps kept for `status`, of all queries: otherwise a query that always has gaps would fill the
+# memory.
 _REMEMBERED: Final = 1_000
 
 

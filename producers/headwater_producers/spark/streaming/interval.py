@@ -6,8 +6,8 @@ inside foreachBatch.
 A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger without new data under
 the id of the next batch, which hasn't run; `QueryProgress.executed` distinguishes the two.
 
-An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
-numbers of each single operator are in its run: `stream_run.StateTally`.
+An interval sums the state rows, the state bytes and the rows dropped as late of all stateful operators. The numbers of
+each operator are in its run: `stream_run.StateTally`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StateOperator:
     """Stateful operator after one micro-batch. Numbers are None if Spark doesn't report them.
 
     Attributes:
-        name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
+        name: Spark's name of the operator: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
         rows, bytes: size of the state.
         dropped_late: rows of this micro-batch that were behind its watermark.
     """
@@ -101,7 +101,7 @@ class QueryProgress:
         operators: stateful operators, in Spark's order.
         sources: progress of the sources, in Spark's order.
         sink: description of the sink.
-        quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
+        quality: boolean metrics of `DataFrame.observe`; each is the result of an assertion.
     """
 
     query_id: str
@@ -136,7 +136,7 @@ class QueryProgress:
         return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
-        """Return the topics of each source with any, by its index."""
+        """Return the topics of each source that has topics, by the source's index."""
         found = {}
         for index, source in enumerate(self.sources):
             topics = first_answer(each.subscribed(source.end, None) for each in REGISTRY)
@@ -149,7 +149,7 @@ def parse_progress(text: str) -> QueryProgress:
     """Parse a progress, or a `QueryProgressEvent.json`, which takes one round trip to the JVM.
 
     Raises:
-        ValueError: not a progress: no JSON, or without ids and a time.
+        ValueError: the text isn't a progress: it is no JSON, or has no ids or no time.
     """
     try:
         data = json.loads(text)
@@ -251,12 +251,12 @@ class SinkCommits:
         self._log = first_answer(each.stream_log(described) for each in REGISTRY.named(described.name)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
-        """Return a micro-batch's use of the sink's only dataset; without a position if its log can't be read.
+        """Return a micro-batch's use of the sink's only dataset; without a position if the sink's log can't be read.
 
         Args:
             output: the dataset.
             batch_id: id of a committed micro-batch.
-            rows: count of the progress; sinks of the V1 API have none.
+            rows: row count in the progress; None for sinks of the V1 API.
         """
         commit = self._commit(batch_id)
         if commit is None:
@@ -309,8 +309,8 @@ class MicroBatchFacts:
     Attributes:
         outputs: outputs, one use for each dataset.
         watermark_after: the watermark that the batch set.
-        plan_digest: the PlanEvent with its column lineage.
-        rows_out: over all outputs, where the progress doesn't know.
+        plan_digest: digest of the PlanEvent with the micro-batch's column lineage.
+        rows_out: rows written to all outputs, for a progress without a count.
         skipped: True if the sink skipped the micro-batch, because it was written before the query's restart. Then no
             row was read, and its number of rows is unknown.
     """
@@ -425,7 +425,7 @@ def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_of
 
     Args:
         ranges: ranges read; None if no connector reads its offsets.
-        rows: the progress's count.
+        rows: row count in the progress.
         read_often: see `interval_entry`.
     """
     bounds = [each.most_rows for each in ranges] if ranges is not None else [None]
@@ -476,12 +476,12 @@ def micro_batch_facts(
     commits: SinkCommits,
     observed: ObservedTopics,
 ) -> MicroBatchFacts:
-    """Read a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
+    """Collect the facts that a progress lacks; reads at most two small files, for most micro-batches none.
 
     Args:
         description: the query's plan.
         checkpoint: checkpoint of the query.
-        writes: made inside foreachBatch.
+        writes: writes made inside foreachBatch.
         digest: digest of the micro-batch's column lineage.
         commits: commits in the log of the query's sink.
         observed: the states of the topics that are read and written.

@@ -1,21 +1,21 @@
-"""Interval events of a streaming query: its buffered micro-batches, and up to which one they were emitted.
+"""Interval events of a streaming query: its buffered micro-batches, and the record of the last emitted one.
 
     batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
     event └──────┘ └───┘
 
-A completed micro-batch is sent alone or with others in one IntervalEvent, a pack. It waits for others only if the
-previous one ended within the last second; micro-batches of slower queries are sent at once. The buffer is sent when it
-is full or old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change
-of the plan or of a quality assertion's result doesn't wait: the buffer is sent, and so is the micro-batch with the
-change, with the change as the reason.
+A completed micro-batch is sent alone or with others in one IntervalEvent. It waits for others only if the previous one
+ended within the last second; micro-batches of slower queries are sent at once. The buffer is sent when it is full or
+old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change of the plan
+or of a quality assertion's result doesn't wait: the buffer is sent, and so is the micro-batch with the change, with the
+change as the reason.
 
 The last emitted micro-batch of each query is kept for the next process that starts it:
 
     <outbox>/<destination>/queries/<query id>.json
 
-A checkpoint knows neither it nor its plan, quality and versions. That file decides two things alone: whether
-micro-batches that were purged from the checkpoint are a gap, and whether the first micro-batch of a start is a change
-of version. No event is left out because of it. It is written without waiting for the disk, and is as durable as the
+The checkpoint records neither the last emitted micro-batch nor its plan, quality and versions. The file decides only if
+micro-batches that were purged from the checkpoint are a gap, and if the first micro-batch of a start is a change of
+version. No event is left out because of the file. It is written without waiting for the disk, and is as durable as the
 outbox's path. Without the file, the last emitted micro-batch is unknown.
 """
 
@@ -58,11 +58,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """Limits within which micro-batches may wait for one another.
+    """Limits of buffering micro-batches for one event.
 
     Attributes:
         max_batches: maximum number of micro-batches in one event; 1: none waits.
-        max_seconds: maximum wait since the first one was added. A micro-batch that ended this long after the previous
+        max_seconds: maximum wait of the first one in the buffer. A micro-batch that ended this long after the previous
             one doesn't wait.
     """
 
@@ -75,7 +75,7 @@ class ReadyInterval:
     """Consecutive micro-batches to be sent as one event.
 
     Attributes:
-        entries: at least one.
+        entries: the micro-batches, at least one.
         reason: reason for sending them now.
         at: end of the last one.
     """
@@ -89,7 +89,7 @@ class IntervalBuffer:
     """Buffer of one run's micro-batches that aren't sent yet.
 
     Args:
-        coalescing: limits within which they may wait.
+        coalescing: limits of the buffer.
     """
 
     def __init__(self, coalescing: Coalescing) -> None:
@@ -128,11 +128,11 @@ class IntervalBuffer:
         return out
 
     def overdue_in(self, now: float) -> float:
-        """Return the seconds until a micro-batch has waited long enough; infinite if none waits."""
+        """Return the seconds until the buffer is due; infinite if it is empty."""
         return max(0.0, self._since + self._coalescing.max_seconds - now) if self._entries else math.inf
 
     def overdue(self, now: float) -> list[ReadyInterval]:
-        """Take the micro-batches that have waited long enough."""
+        """Take the buffered micro-batches if they are due."""
         return [] if self.overdue_in(now) else self.take(EmissionReason.CHECKPOINT)
 
     def take(self, reason: EmissionReason) -> list[ReadyInterval]:
@@ -169,7 +169,7 @@ class LastEmitted:
 class LastEmittedStore:
     """Store of the last emitted micro-batch of each query, for one destination.
 
-    Only for the worker's thread. A disk that fails costs nothing but the records.
+    Only for the worker's thread. If the disk fails, only the records are lost.
 
     Args:
         folder: folder of the records, which may not exist; None: no records are kept.
@@ -329,7 +329,7 @@ class EmittedChain:
         """
         before = (self.plan_digest, self.versions, self.quality)
         quality = frozenset((result.assertion, result.passed) for result in entry.quality)
-        # A foreachBatch function that wrote nothing, its frame being empty, gives no plan to compare.
+        # A foreachBatch function that wrote nothing, because its frame was empty, has no plan to compare.
         digest = entry.plan_digest or before[0]
         self.plan_digest, self.versions, self.quality = digest, versions, quality
         if before[1] is None:
@@ -344,7 +344,7 @@ class EmittedChain:
 
 
 class EmittedChains:
-    """Chains of an application's queries, by query id. Those of the latest starts are remembered.
+    """Chains of an application's queries, by query id. Only the latest started queries are remembered.
 
     Args:
         store: records of earlier processes.
@@ -377,10 +377,10 @@ class QueryRun:
     Attributes:
         query_id, run_id, name: Spark's ids and name of the query.
         started_at: time of the start.
-        job: its job, from when START was emitted.
+        job: job of the query; None before START is emitted.
         checkpoint: root of the checkpoint; None if unknown.
         buffer: micro-batches that wait to be sent with others.
-        chain: the emitted micro-batches of its query, by whichever run.
+        chain: emitted micro-batches of the query, over all its runs.
     """
 
     query_id: str
@@ -432,7 +432,7 @@ class IntervalSender:
         self.send(run, due)
 
     def add_again(self, run: QueryRun, entry: IntervalEntry, at: datetime) -> None:
-        """Send a micro-batch again, with the commits of its sinks that are known by now."""
+        """Send a micro-batch again, with the sink commits that are known now."""
         due = run.buffer.take(EmissionReason.CHECKPOINT)
         self.send(run, [*due, ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
 

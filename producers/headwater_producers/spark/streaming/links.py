@@ -1,10 +1,10 @@
 """Attribution of writes inside foreachBatch to micro-batches.
 
-Never decided by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after
-the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch
-call whose frame has a smaller number. A write through another session is identified by the frame itself: its plan ends
-in the frame's RDD, or in an RDD derived from it. Any other write is identified by the thread that ran it, as far as
-Spark records that: see `driver.attribution`.
+The clock never decides. Spark gives each streaming query a session of its own, runs the query's micro-batches one after
+the other, and gives each query plan a number that only grows. So a write in that session belongs to the last
+foreachBatch call whose frame has a smaller number. A write through another session is identified by the frame itself:
+its plan ends in the frame's RDD, or in an RDD derived from it. Any other write is identified by the thread that ran it,
+as far as Spark records that: see `driver.attribution`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-# Calls and RDDs remembered. Most writes are reported soon; the others outlive their function's call.
+# Maximum number of remembered calls, and of RDDs. Most writes are reported soon; some only after their function's call.
 _LIMIT: Final = 1_000
 
 
@@ -39,7 +39,7 @@ class PlanKey:
     Attributes:
         session: id of the plan's session.
         number: `QueryExecution.id`, which grows with each plan made.
-        rdds: ids of the RDDs that its leaves are, if any.
+        rdds: ids of the RDDs at its leaves, if any.
     """
 
     session: str

@@ -1,8 +1,8 @@
 """Origins: datasets of each source of a checkpoint, if no running query shows them.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
-that was read. Facts about the query, from the graph or from a person, fill that in. The names must equal the observed
-ones, since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
+that was read. Facts about the query, from the graph or the user, add the rest. The names must equal the observed ones,
+since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     Args:
         log: log of the checkpoint.
         known: the datasets that the query is known to read.
-        given: datasets that a person has named, by index: a path or URI; a namespace and name with a space between; for
-            Kafka only the namespace `kafka://<cluster>`.
+        given: datasets that the user has named, by source index: a path or URI; a namespace and name with a space
+            between; for Kafka only the namespace `kafka://<cluster>`.
 
     Raises:
         UnknownOriginError: a source may be any of several datasets, or no known one.
@@ -49,7 +49,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
             found.append(PlanInput(dataset=_stated(stated), kind=SourceKind.UNKNOWN, source_index=index))
         else:
             left.append(index)
-    # If one source has no description and one dataset no source, they belong together.
+    # If exactly one source and exactly one dataset are left, they belong together.
     taken = {each.dataset for each in found}
     spare = [dataset for dataset in known if dataset not in taken]
     for index in left:

@@ -1,4 +1,4 @@
-"""Metrics of the streaming queries that run in this process, by their last micro-batches at the time of a scrape.
+"""Metrics of the streaming queries that run in this process, read from their last micro-batches at each scrape.
 
 Nothing is counted while a micro-batch is processed: a scrape reads the runs. Ended queries have no series, so there are
 as many series as running queries.

@@ -2,7 +2,7 @@
 
 The offset log has only end offsets: a micro-batch begins where the previous one ended. These offsets go through the
 same functions as a progress, so that the source positions, and with them the event id, come out the same. Facts that
-the checkpoint lacks (run, duration, rows, plan, versions) are left out, and blank nothing.
+the checkpoint lacks (run, duration, rows, plan, versions) are left out, and overwrite no observed value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from headwater_schemas.events import (
     build,
 )
 
-# A progress has a time. The entry has the checkpoint's value, or none.
+# Placeholder for the required time of a progress. The entry gets the checkpoint's time, or none.
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -55,7 +55,7 @@ class Rebuilder:
         files: reader of the checkpoint and of a file sink's log.
         inputs: inputs of the query's sources; those without a `source_index` are left out.
         sources: number of the query's sources; None: the number in its log.
-        outputs: outputs of the sink, where they are known without the micro-batch.
+        outputs: outputs of the sink, if they are known without the micro-batch.
         commits: the sink's log, with the output of each micro-batch.
         proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
             dataset in some micro-batches and not in others.
@@ -200,7 +200,7 @@ class QueryIdentity:
 def interval_events(
     query: QueryIdentity, entries: Sequence[IntervalEntry], *, per_event: int, now: datetime
 ) -> Iterator[LineageEvent]:
-    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
+    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive entries each.
 
     An event's time is the planning time of its last micro-batch, so repeated reconstructions give equal events, byte
     for byte; `now` is only used if the checkpoint has no times. There is no run: the checkpoint doesn't record the

@@ -43,7 +43,7 @@ class StreamQuery(Protocol):
         """Return True if `describe` has a plan to read."""
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
-        """Return the plan; `topics` are those of the sources that subscribe to a pattern, by index."""
+        """Return the plan; `topics`: topics of the sources that subscribe to a pattern, by source index."""
 
     def checkpoint_location(self) -> str | None:
         """Return the root of the checkpoint; None if it has none."""
@@ -81,7 +81,7 @@ class RunEnding:
 
 
 class StateTally:
-    """Totals of one run's stateful operators over its micro-batches, by their position in its plan."""
+    """Totals of one run's stateful operators over its micro-batches, in the order of the plan."""
 
     def __init__(self) -> None:
         self._operators: list[StateOperator] = []
@@ -91,7 +91,7 @@ class StateTally:
         return bool(self._operators)
 
     def add(self, operators: Sequence[StateOperator]) -> None:
-        """Add the operators of a micro-batch, each micro-batch once."""
+        """Add the operators of a micro-batch. Call it once for each micro-batch."""
         if not operators:
             return
         before = [each.name for each in self._operators]
@@ -141,8 +141,8 @@ class RunBatches:
         count: number of emitted micro-batches.
         rows_read: rows that the micro-batches read, as far as known.
         state: rows that stateful operators keep and have dropped.
-        left_out: micro-batches to backfill from the checkpoint unless they are emitted by then. Either the checkpoint
-            had them at START and they seemed to be the run's own by the clock, or emitting them failed.
+        left_out: micro-batches to backfill from the checkpoint, unless they are emitted first. Either emitting them
+            failed, or the checkpoint had them at START and by the clock they were the run's own.
     """
 
     def __init__(self) -> None:
@@ -172,8 +172,8 @@ class RunBatches:
     def take_left_out(self, chain: EmittedChain, before: int | None = None) -> list[int]:
         """Take the left out micro-batches that still aren't emitted, in order.
 
-        With its first micro-batch the run shows which were its own after all. Clocks are set back: a micro-batch that
-        an earlier process planned may seem to be later than the run's start.
+        The run's first micro-batch shows which of them the run emits itself. A clock may have been set back: a
+        micro-batch that an earlier process planned may seem to be later than the run's start.
 
         Args:
             chain: the emitted micro-batches of the query.
@@ -192,7 +192,7 @@ class RunBatches:
 
 
 class RunDatasets:
-    """Datasets that a run has read and written so far, without positions, which are in the intervals.
+    """Datasets that a run has read and written so far. They have no positions: the intervals have them.
 
     Attributes:
         reads: datasets read.
@@ -257,7 +257,7 @@ class StreamRun(QueryRun):
 
     Attributes:
         query: the query itself; None if it was gone before it could be read.
-        description: its plan, once it is known.
+        description: plan of the query, once known.
         plan_digest: digest of the column lineage of its own plan.
         commits: commits of its sink; None while its plan isn't known.
         is_taken: True once `StreamFlow.newly_described` has returned the plan.
@@ -287,7 +287,7 @@ class StreamRun(QueryRun):
         """Describe the query again if sources that subscribe to a pattern read other topics than listed.
 
         Returns:
-            True if that was so.
+            True if the query was described again.
         """
         link = self.description.streaming if self.description is not None else None
         if self.query is None or self.description is None or link is None:
@@ -332,7 +332,7 @@ def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
 
 
 def sink_facet(description: PlanDescription | None, sink: str | None, producer: str) -> dict[str, str]:
-    """Return the facet with the query's sink, and its callback flag (foreachBatch), for one that may write nothing."""
+    """Return the facet of the query's sink: its name, and its callback flag (foreachBatch); empty if unknown."""
     link = description.streaming if description is not None else None
     if link is None or sink is None:
         return {}

@@ -1,7 +1,7 @@
 """DDL: changes of a table, view or schema without writing rows.
 
-A command that creates or alters is reported with the schema that the table has afterwards. A DROP has its table's name
-alone: `events.datasets.KnownTables` has the location, if the table was seen before.
+A command that creates or alters is reported with the schema that the table has afterwards. A DROP has only its table's
+name: `events.datasets.KnownTables` has the location, if the table was seen before.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _created_v2(command: JvmCommand) -> Change:
 
 
 def _all_new(change: DdlChange) -> DdlChange:
-    """Mark the columns of a replaced table: no row is left, so each is another than an old one with its name."""
+    """Mark the columns of a replaced table as dropped: no old row is left, so none continues an old column."""
     whole: list[str] = []
     for field in change.schema.fields if change.schema is not None else ():
         # A column comes before its nested fields, which change with it.
@@ -237,7 +237,7 @@ def _renamed(change: DdlChange, before: DatasetRef, *, by_name: bool = False) ->
 
 
 def of_v2(catalog: Any, identifier: Any, context: SessionContext, lifecycle: LifecycleChange) -> DdlChange:
-    """Describe the change of a table of a V2 catalog, with its schema there now."""
+    """Describe the change of a table of a V2 catalog, with the table's current schema."""
     return _of_table(catalog, identifier, loaded(catalog, identifier), context, lifecycle)
 
 
@@ -260,7 +260,7 @@ def _of_table(
 
 
 def of_v1(identifier: Any, context: SessionContext, lifecycle: LifecycleChange) -> DdlChange:
-    """Describe the change of a table or view of Spark's own catalog, with its schema there now."""
+    """Describe the change of a table or view of Spark's own catalog, with its current schema."""
     table = context.catalog.getTableMetadata(identifier)
     described = REGISTRY.v1_table(table)
     name = context.catalog_table(table)
@@ -336,4 +336,4 @@ DDL: Final[dict[str, Callable[[JvmCommand], Change]]] = {
     "RenameTable": _renamed_v2,
     "AlterTableRenameCommand": _renamed_v1,
 }
-"""Spark's own commands."""
+"""Rules for Spark's own DDL commands, by class name."""

@@ -30,7 +30,7 @@ def view_was_made(context: SessionContext, plan: Any) -> bool:
 def was_there(context: SessionContext, name: Any) -> bool:
     """Return True if a table of that name (a V1 identifier) existed in the session's catalog before the command.
 
-    For commands IF NOT EXISTS that hold the name of the table that they create, but not the table.
+    For IF NOT EXISTS commands that hold only the name of the table that they create.
     """
     table = REGISTRY.v1_table(context.catalog.getTableMetadata(name))
     return table.was_there(context, partial(_since_start, context))

@@ -19,7 +19,7 @@ from headwater_schemas.naming import NamedTable
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """V2 table as its catalog has it.
+    """V2 table as its catalog describes it.
 
     Attributes:
         dataset, symlinks: identity of the table.
@@ -37,7 +37,7 @@ class CatalogEntry:
 
 
 def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
-    """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
+    """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: not loaded)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
     names = first_answer(each.catalog(context, catalog_name) for each in REGISTRY) if catalog_name is not None else None
     name = str(identifier.toString())
@@ -48,7 +48,7 @@ def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) ->
     location, provider, storage = described.location, described.provider, described.storage()
     name = described.own_name(name)
     if location is not None and described.is_path(name):
-        # This is the dataset's only name.
+        # The path is the dataset's only name.
         return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
     found = context.table(name, location, catalog=catalog_name, names=names)
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
@@ -63,7 +63,7 @@ def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | Non
 
 
 def v1_name(identifier: Any, context: SessionContext) -> NamedTable:
-    """Name a table or view of Spark's own catalog only from its JVM `TableIdentifier`."""
+    """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
 
@@ -123,7 +123,7 @@ def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> 
     Args:
         leaf: the leaf.
         entry: the table.
-        is_whole: True if the leaf's columns are the table's own, and newest.
+        is_whole: True if the leaf's columns are those of the table's newest version.
     """
     batch = leaf.batch()
     return batch.table(entry.dataset, entry.storage, entry.symlinks, batch.schema() if is_whole else None)

@@ -52,7 +52,7 @@ def write_other(command: JvmCommand) -> WrittenOutputs | None:
             problem = f"what {name} writes isn't known"
             return WrittenOutputs(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
         case "WriteToContinuousDataSource":
-            # foreach, which writes no dataset, is one of them.
+            # One of these sinks is foreach, which writes no dataset.
             return WrittenOutputs(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
     return None
 
@@ -62,7 +62,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
 
     Args:
         command: the write, which has a relation for its table.
-        mode: mode that differs from the command's own.
+        mode: mode to report instead of the command's own; None: the command's own.
         is_checked: True if the format refuses rows for which an overwrite's condition isn't true.
     """
     relation = command.plan.table()
@@ -84,7 +84,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
 
 
 def write_made(command: JvmCommand, mode: WriteMode | None = None) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT and its like in a V2 catalog, which has the table by then."""
+    """Describe CREATE TABLE … AS SELECT and similar commands of a V2 catalog, which has the table by now."""
     plan, table = command.plan, command.subject
     name = plan.name()
     entry = named(command.context, name.catalog(), name.identifier(), table)
@@ -126,7 +126,7 @@ def streamed_table(command: JvmCommand) -> CatalogEntry | None:
 
 
 def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
-    """Return the streaming query, micro-batch and sink that a write belongs to."""
+    """Return the streaming query, micro-batch and sink of a write."""
     number = option(command.plan.batchId())
     return StreamingLink(
         query_id=str(command.plan.queryId()),
@@ -172,7 +172,7 @@ def is_dynamic_overwrite(options: Any, context: SessionContext | None = None) ->
 def with_replaced(
     command: JvmCommand, written: WrittenOutputs, condition: Any, columns: tuple[str, ...] | None = None
 ) -> WrittenOutputs:
-    """Add the condition that selects the replaced rows of the table; the table counts as read then, too.
+    """Add the condition that selects the replaced rows of the table. If there is one, the table also counts as read.
 
     Args:
         command: the write.
@@ -211,7 +211,7 @@ def _read(output: PlanOutput) -> PlanInput:
 
 
 def v1_table_as_select(command: JvmCommand, table: Any) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location, Spark's default one is the dataset."""
+    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. A missing location means Spark's default one."""
     mode = command.mode
     location = table.storage().locationUri()
     identifier = table.identifier()

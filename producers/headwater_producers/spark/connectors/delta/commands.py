@@ -68,7 +68,7 @@ def batches(execution: Any) -> int | None:
     Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """
     node = execution.executedPlan()
-    # The accessor would run the command again if it hadn't run: then the field is null.
+    # The accessor would run a command that hasn't run; the field is null then.
     rows = private(node, "sideEffectResult")
     if rows is None or rows.isEmpty():
         return None
@@ -86,7 +86,7 @@ def changed_rows(command: JvmCommand) -> WrittenOutputs:
         return WrittenOutputs(problem=f"which table a {command.name} changes isn't known")
     table = option(relation.catalogTable())
     output = v1_output(command.context, table, _root(relation), WriteMode.UPDATE, "delta", STORAGE)
-    # With autoMerge it may add columns.
+    # With autoMerge, MERGE may add columns.
     grown = option(plan.migratedSchema()) if command.name == "MergeIntoCommand" else None
     schema = grown if grown is not None else target.schema()
     return WrittenOutputs((output,), schema=json.loads(str(schema.json())))
@@ -102,7 +102,7 @@ def _root(relation: Any) -> str:
 
 
 def optimize(command: JvmCommand) -> WrittenOutputs:
-    """Describe OPTIMIZE, with ZORDER BY or without. The commit contains the version that the operation began with."""
+    """Describe OPTIMIZE, also with ZORDER BY. The commit contains the version that the operation read."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 
@@ -144,7 +144,7 @@ def _converted(plan: Any, context: SessionContext) -> tuple[str, Any | None]:
 def restore(command: JvmCommand) -> WrittenOutputs:
     """Describe RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
     table = command.plan.sourceTable()
-    # The table as it was at that version.
+    # The input is the table at the restored version.
     return _rewritten(command.context, table, version(table.initialSnapshot().version()))
 
 

@@ -40,7 +40,7 @@ from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
 
 MAX_COMMITS: Final = 50
-"""Maximum number of commits by other writers meanwhile."""
+"""Maximum number of searched commits, including other writers'."""
 
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 _OPERATIONS: Final = {
@@ -128,7 +128,7 @@ class DeltaCommits:
         return replace(made, read=None if before is None else version(before))
 
     def _found(self) -> list[_Commit]:
-        """Find the commits of a transaction, else the commits of a kind within a time; newest first."""
+        """Find the transaction's commit, else the commits of the command's kind while it ran, newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = operations_of(self._name), transaction_of(self._run.command)
         newest = int(latest_snapshot(session, self._path).version())

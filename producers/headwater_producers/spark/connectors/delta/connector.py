@@ -1,4 +1,4 @@
-"""Delta Lake connector: answers to each question about its tables."""
+"""Delta Lake connector: reads, writes, changes and logs of Delta's tables."""
 
 from __future__ import annotations
 

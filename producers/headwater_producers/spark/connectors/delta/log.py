@@ -24,9 +24,9 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Position, TableSnapshot
 from headwater_schemas.facets import AddedFiles
 
-# Commits that one search reads, including those of other writers.
+# Maximum number of commits that one search reads, including those of other writers.
 _MAX_COMMITS: Final = 200
-# Micro-batches remembered, of all queries that write to the table.
+# Maximum number of remembered micro-batches, of all queries that write to the table.
 _REMEMBERED: Final = 1_000
 
 Actions = dict[str, Any]
@@ -41,7 +41,7 @@ class StreamedCommit(NamedTuple):
 
 
 class DeltaLog:
-    """Log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
+    """Log of the table in a folder. It is read only if needed: mostly one commit for each micro-batch."""
 
     def __init__(self, table: TextFolder) -> None:
         self._table = table
@@ -53,8 +53,8 @@ class DeltaLog:
     def streamed(self, query_id: str, batch_id: int) -> StreamedCommit | None:
         """Return the commit of a micro-batch.
 
-        None if it made none (Delta commits nothing for a batch that another start has written), if its commit has been
-        deleted, or if more than `_MAX_COMMITS` commits lie between it and earlier read ones.
+        None if the micro-batch made no commit (Delta commits nothing for a batch that another start has written), if
+        its commit has been deleted, or if more than `_MAX_COMMITS` commits lie between it and earlier read ones.
         """
         wanted = (query_id, batch_id)
         if self._next < 0:
@@ -64,7 +64,7 @@ class DeltaLog:
                 break
             self._next += 1
         for _ in range(_MAX_COMMITS):
-            # A query's commits are in the order of its micro-batches: no later one comes before an earlier one.
+            # A query's commits are in the order of its micro-batches: the search ends at a commit of an earlier one.
             met = self._earliest.get(query_id, batch_id) < batch_id
             if wanted in self._found or met or self._low == 0 or not self._read(self._low - 1):
                 break
@@ -84,7 +84,7 @@ class DeltaLog:
         return bool(actions)
 
     def _checkpointed(self) -> int:
-        """Return the version to begin at: Delta's last checkpoint, or 0 for a table without checkpoints."""
+        """Return the first version to read: Delta's last checkpoint, or 0 for a table without checkpoints."""
         text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
@@ -154,8 +154,8 @@ class DeltaFiles:
 
     Attributes:
         added: number of files that it adds; None if the commit has too many to read.
-        partitions: partitions that it adds files to or removes files from; empty for a table without partitions, or if
-            there are too many.
+        partitions: partitions in which it adds or removes files; empty for a table without partitions, or if there are
+            too many.
     """
 
     added: int | None
@@ -198,7 +198,7 @@ def delta_files(text: str) -> DeltaFiles:
 def delta_added(text: str) -> AddedFiles | None:
     """Return the files that a commit added, by their paths within the table; None if it added none.
 
-    A file of a shallow clone is in the other table, and has a whole URI.
+    A file of a shallow clone is in the source table, and has a whole URI.
 
     Raises:
         msgspec.DecodeError: the text isn't a commit's.
@@ -220,6 +220,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(table: TextFolder, version: int) -> int | None:
-    """Return the number of files of a table version, from the checksum file beside its commit; None without one."""
+    """Return the number of files of a table version, from the checksum file of its commit; None if that is missing."""
     text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

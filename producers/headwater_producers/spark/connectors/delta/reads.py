@@ -40,9 +40,9 @@ from headwater_schemas.naming.tables import NamedTable
 LATEST: Final = "TahoeLogFileIndex"
 _LOG: Final = "DeltaLogFileIndex"
 _OF_COMMAND: Final = "TahoeBatchFileIndex"
-"""File index of the files that UPDATE, DELETE or MERGE looks through, and of a micro-batch's."""
+"""File index of the files that UPDATE, DELETE or MERGE searches, and of a micro-batch's files."""
 INDEXES: Final = frozenset({LATEST, _OF_COMMAND, "TahoeChangeFileIndex", "CdcAddFileIndex", _LOG})
-"""File indexes of plans as they are analyzed."""
+"""File indexes in analyzed plans."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
 """Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
 whole."""
@@ -59,7 +59,7 @@ def read_version(leaf: JvmLeaf) -> Leaf:
     """Describe a batch read of a table's files, which belong to a version."""
     location = kept(leaf.subject, "location")
     if (index := class_name(location)) == _LOG:
-        # It has no row of the table, and no column of it.
+        # The log has no rows and no columns of the table.
         return Leaf(kind=Kind.CONSTANT, of_format=True)
     if index != LATEST:
         read = version(location.version()), Certainty.EXACT
@@ -95,7 +95,7 @@ def read_stream(leaf: JvmLeaf) -> Leaf:
 def read_changes(leaf: JvmLeaf) -> Leaf:
     """Describe a read of the change data feed: `table_changes(…)`, or the option `readChangeFeed` of a batch read.
 
-    Versions from the first named up to the last, or to the newest when it ran.
+    The range goes from the first named version to the last, or to the newest version at that time.
     """
     relation = leaf.subject
     snapshot = relation.snapshotWithSchemaMode().snapshot()

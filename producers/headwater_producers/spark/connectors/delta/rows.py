@@ -1,7 +1,7 @@
 """Row-level lineage of Delta's MERGE, UPDATE, DELETE, OPTIMIZE and VACUUM: the columns set in each branch.
 
-Delta runs them as its own commands, which contain the original statement. They come out as Spark's own MERGE
-does: see `plan.operators.row_level`.
+Delta runs them as its own commands, which contain the original statement. Their lineage has the same form as that of
+Spark's own MERGE: see `plan.operators.row_level`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from headwater_schemas.events import Certainty
 
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _MAX_COMMITS: Final = 200
-"""Commits searched, including other applications'."""
+"""Maximum number of searched commits, including other applications'."""
 _SKEW_MILLIS: Final = 600_000
 """Largest difference between the clocks of a table's writers."""
 

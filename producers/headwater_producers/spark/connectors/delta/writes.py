@@ -40,7 +40,7 @@ _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 
 def to_table(command: JvmCommand) -> WrittenOutputs:
     """Describe `writeTo(…)` and INSERT to a table of a catalog."""
-    # Delta makes an overwrite of partitions a command of its own.
+    # Delta has a separate command for an overwrite of partitions.
     mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
     options = command.plan.writeOptions()
     written = write_table(command, _overwritten(mode, options), is_checked=_is_checked(command))
@@ -57,7 +57,7 @@ def to_table(command: JvmCommand) -> WrittenOutputs:
 
 
 def of_query(command: JvmCommand) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT and its like, for a table that its catalog has by now."""
+    """Describe CREATE TABLE … AS SELECT and similar commands; the catalog has the table by now."""
     options = command.plan.writeOptions()
     written = write_made(command, _overwritten(made_mode(command), options))
     return _with_replaced(command, written, options, table_path(command.subject))

@@ -60,7 +60,7 @@ class FileFolders(Connector):
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
     offset = frozenset({"logOffset"})
     needs_start = True
-    opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
+    opens = {_RELATION: "location"}  # noqa: RUF012 - shared by all instances
 
     def __init__(self) -> None:
         self._manifests = Manifests()
@@ -106,7 +106,7 @@ class FileFolders(Connector):
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
         if write.description.command != _INSERT or not is_ignoring(write.description):
             return None
-        # A write without rows has a file, too.
+        # Even a write without rows writes a file.
         return write.written.files == 0
 
     def stream_log(self, sink: StreamSink) -> StreamLog | None:
@@ -196,16 +196,16 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     is_dynamic = (
         bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
     )
-    # A partition's own folder has the name of its dataset.
+    # The dataset of a partition's own folder is named for the folder above.
     is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
     is_dynamic = is_dynamic and partitioned
     return WriteMode.OVERWRITE_PARTITIONS if static or is_dynamic or not is_whole else mode, is_dynamic
 
 
 def _as_run(execution: Any) -> Any | None:
-    """Return the executed plan's command: it holds the session's settings of its start, which may have changed since.
+    """Return the executed plan's command, with the session's settings at its start, which may have changed since.
 
-    None while the command runs: it reads the session's settings when it is first asked, and would read our thread's.
+    None while the command runs: it reads the settings on first use, and would read those of our thread.
     """
     if execution is None:
         return None

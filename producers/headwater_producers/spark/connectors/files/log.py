@@ -50,7 +50,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
     """Parse the files that a log batch adds; a sink's lines for deleted files are left out.
 
     Raises:
-        ValueError: of another version, or cut short.
+        ValueError: the log has another version, or is cut short.
     """
     version, *lines = text.splitlines()
     if version.strip("\0 ") != "v1":
@@ -94,7 +94,7 @@ def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | No
 
 
 def a_file(log: TextFolder, up_to: int) -> str | None:
-    """Return one file that a file source read, as late as possible; None if its log names none."""
+    """Return one of the latest files that a file source read; None if its log names none."""
     for number in range(up_to, -1, -1):
         for name in (f"{number}", f"{number}.compact"):
             if (text := log.read(name)) is not None and (logged := parse_log(text)):

@@ -1,13 +1,13 @@
-"""Manifest of a batch write of files: the files that it has committed.
+"""Manifest of a batch write of files: the committed files.
 
 Spark's plan counts files and bytes, and doesn't name them. Their names hold the id of the write that made them:
 
     /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
 
 So the folder is listed once the write is over. If the files of one id match the plan's counts of files and bytes, and
-the time of the write, they are its files: EXACT. If several ids match, all of their files are an UPPER_BOUND. If
-no file fits, all files of that age are taken, if they can hold the counted bytes: a custom committer may name files
-differently. Otherwise only count and bytes are known.
+the time of the write, they are its files: EXACT. If several ids match, all of their files are an UPPER_BOUND. If no id
+matches, all files of that age are taken, if they have at least the counted files and bytes: a custom committer may name
+files differently. Otherwise only count and bytes are known.
 
 The folder is listed once; for a partitioned folder its partitions are listed, too, and only partitions that changed
 since the write began are read, if the file system has that time. This takes five to ten round trips on capture's
@@ -100,7 +100,7 @@ class Manifests:
             root: target folder.
             depth: number of partition folders between the root and a file.
         """
-        # Names of partition folders contain values of rows, which literals may have selected.
+        # Names of partition folders contain values of rows: they are reported only if literals are.
         shown = settings.max_paths if settings.literals or not depth else 0
         by_id: dict[str, list[ListedPath]] = {}
         for each in listed:
@@ -160,14 +160,14 @@ def _partitions(files: Iterable[ListedPath], depth: int) -> tuple[Partition, ...
 
 
 def _counted_alone(counts: Counts) -> CommittedVersion:
-    """Return a commit with the plan's counts and without paths, if the files can no longer be told apart."""
+    """Return a commit with the plan's counts and without paths, if the files can't be distinguished."""
     return CommittedVersion(
         Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts
     )
 
 
 class _Folder:
-    """Folder on any file system of Spark's."""
+    """Folder on any file system that Spark knows."""
 
     def __init__(self, spark_context: Any, path: Any) -> None:
         self._jvm, self._gateway = spark_context._jvm, spark_context._gateway
@@ -180,7 +180,7 @@ class _Folder:
 
         Args:
             depth: number of partition folders in between.
-            since: time in milliseconds; folders last changed before are left out.
+            since: time in milliseconds; folders that last changed earlier are left out.
         """
         if not depth:
             return _visible(self._glob(f"{_escaped(self.root)}/*"))

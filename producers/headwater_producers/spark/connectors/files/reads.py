@@ -1,4 +1,4 @@
-"""Reads of files in a batch plan: the files, and whether the reader sees all of their columns.
+"""Reads of files in a batch plan: the files, and their schema if the reader sees all columns.
 
 A DatasetEvent's schema replaces the previous one. So a reader's schema is reported only if it is complete: a read of
 two columns of a file, or of yesterday's version, must not remove the other columns.
@@ -15,7 +15,7 @@ from headwater_producers.spark.jvm.scala import class_name, items, kept, option,
 from headwater_producers.spark.jvm.versions import selected_directories
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.partition import MAX_PARTITIONS, path_partition
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, path_partition
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, FileSet, Position, SchemaDefinition, Storage
@@ -24,14 +24,15 @@ from headwater_schemas.identity import manifest_digest
 Read = tuple[Position | None, Certainty | None]
 
 MAX_ROOTS: Final = 16
-"""A reader given more paths than this reads the folder they have in common."""
-# The same in a directory's files: FileStatusWithMetadata(LocatedFileStatus{path=file:/data/day=1/part-0; isDirectory=…
+"""Maximum number of paths that are separate datasets: with more, their common folder is the dataset."""
+# A file of a listed directory, as text: FileStatusWithMetadata(LocatedFileStatus{path=file:/data/day=1/part-0;
+# isDirectory=…
 _CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirectory=", re.DOTALL)
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
-"""Formats from which Spark makes columns of its own."""
+"""Formats whose columns Spark defines itself."""
 _LOG_OF_TABLE: Final = "/_delta_log"
-"""Part of a path that is named as the table, and has other columns."""
+"""Part of the path of a Delta log, which is named as its table, and has other columns."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
@@ -59,7 +60,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         if len(paths) > MAX_ROOTS:
             paths = [_common(paths)]
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
-    # The folder of a file, among several, isn't known here.
+    # With several folders, the folder of each file isn't known here.
     position, certainty = read if len(datasets) == 1 else (None, None)
     return Leaf(
         inputs=tuple(
@@ -79,7 +80,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
 
 
 def _root_paths(relation: Any) -> list[str]:
-    """List the paths of its file index, as given to the reader, globs resolved."""
+    """List the root paths of a relation's file index, as given to the reader, with globs resolved."""
     return [str(path.toString()) for path in items(kept(kept(relation, "location"), "rootPaths"))]
 
 
@@ -130,6 +131,25 @@ def chosen_files(scan: JvmScan) -> PartitionsRead | None:
         paths=tuple(paths[: settings.max_paths]),
     )
     return PartitionsRead(files, tuple(sorted(found, key=str)) if is_known else ())
+
+
+def partitions_to_read(node: Any, most_files: int) -> frozenset[Partition] | None:
+    """Return the partitions of the files that a `FileSourceScanExec` would read, by the names of their folders.
+
+    None if a file is in no partition, if nothing would be read, or if there are more than `most_files` files. Filters
+    that choose partitions while the query runs aren't applied. Lists the folders' files if Spark hasn't.
+    """
+    if class_name(kept(kept(node, "relation"), "location")) not in ("InMemoryFileIndex", "CatalogFileIndex"):
+        return None
+    # Spark counts the files when it selects them.
+    node.selectedPartitions()
+    metrics = {name: int(metric.value()) for name, metric in pairs(node.metrics())}
+    count = metrics.get("staticFilesNum", metrics.get("numFiles", 0))
+    if not 0 < count <= most_files:
+        return None
+    paths = _CHOSEN.findall(selected_directories(node))
+    found = frozenset(path_partition(path.rpartition("/")[0]) for path in paths)
+    return found if len(paths) == count and all(found) else None
 
 
 def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> FileSet:

@@ -35,7 +35,7 @@ class CatalogMetadata:
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
         """Return a table's current metadata, in the form of a metadata file; None if no catalog has the table.
 
-        Catalogs that the table's names begin with are asked first.
+        The catalogs in the table's names are asked first.
 
         Raises:
             Py4JError: no catalog has the table, and some catalog couldn't be asked.

@@ -33,7 +33,7 @@ def iceberg_catalog(context: SessionContext, name: str) -> Catalog | None:
         return RestCatalog(uri) if uri else None
     if kind == "glue" or implementation.endswith(".gluecatalog"):
         return context.glue(context.conf(f"{prefix}.glue.id"), context.conf(f"{prefix}.client.region"))
-    # Iceberg takes a catalog without a type as a Hive catalog.
+    # Iceberg treats a catalog without a type as a Hive catalog.
     if kind == "hive" or implementation.endswith(".hivecatalog") or not (kind or implementation):
         return HiveCatalog(uri) if uri else context.metastore
     return None

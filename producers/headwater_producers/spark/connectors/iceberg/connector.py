@@ -5,9 +5,9 @@ A streaming offset is
     {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
 
 A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset doesn't have
-the total number. Snapshot -1, and the first snapshot with 0 files read, are the table's beginning: None. A query's
-first snapshot (`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
-`sources/<i>/offsets/0`, as JSON without a version line.
+the total number. Snapshot -1, and the first snapshot with 0 files read, are the table's beginning: None. For a query's
+first snapshot (`scan_all_files`), the files are those of the whole table at that time. A source's first offset is in a
+checkpoint's `sources/<i>/offsets/0`, as JSON without a version line.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _ALTERS: Final = frozenset(
 _REWRITES: Final = "default_cache_iceberg"
 """Catalog of the tables that Iceberg's maintenance is rewriting: the commits come later, or never."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
-# SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
+# Suffix in Iceberg's SparkCatalog that selects a branch, a tag, a snapshot or a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")
 
 
@@ -87,7 +87,7 @@ class IcebergTable(V2Table):
     """Iceberg table: a JVM `SparkTable`."""
 
     def own_name(self, name: str) -> str:
-        """Return the name without a branch or snapshot: of `db.flights.branch_audit`, `db.flights.snapshot_id_7`."""
+        """Return the name without branch or snapshot: `db.flights` for `db.flights.branch_audit`."""
         found = _SELECTOR.fullmatch(name)
         if found is None:
             return name

@@ -1,4 +1,4 @@
-"""Snapshots made by Iceberg's procedures (`CALL …`), which no listener receives while they run.
+"""Snapshots made by Iceberg's procedures (`CALL …`). Spark reports these procedures to no listener.
 
 Each snapshot that Spark makes has the application's id, `app-id`. Snapshots of writes also have it as `spark.app.id`;
 snapshots of procedures don't. So the snapshots of a read, written or re-examined table show this application's
@@ -35,8 +35,8 @@ class ProcedureSnapshot:
     Attributes:
         table: the JVM's `SparkTable`.
         made: the snapshot.
-        read: position of the input: the snapshot before, for rewritten rows; the picked snapshot, for a published one;
-            None: files that it doesn't name.
+        read: position of the input: for rewritten rows the previous snapshot, for a published snapshot the picked one;
+            None for files that the snapshot doesn't name.
         counts: rows, bytes and files added.
         added: the files that it added.
         at: time of the snapshot.

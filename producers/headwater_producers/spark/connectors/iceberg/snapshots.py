@@ -26,11 +26,11 @@ from headwater_schemas.facets import AddedFiles
 _MAX_COMMITS: Final = 50
 # Maximum number of snapshots read for one micro-batch, including other applications'. One to four round trips each.
 _MAX_SNAPSHOTS: Final = 200
-# Micro-batches remembered.
+# Maximum number of remembered micro-batches.
 _REMEMBERED: Final = 1_000
 _ADDED: Final = ("added-records", "added-files-size", "added-data-files")
 MARK: Final = "headwater.run"
-"""Key in a snapshot's summary with the run of the application, where its snapshots are marked."""
+"""Key of the application's run in a snapshot's summary, if snapshots are marked."""
 _QUERY: Final = "spark.sql.streaming.queryId"
 _EPOCH: Final = "spark.sql.streaming.epochId"
 
@@ -155,7 +155,7 @@ def iceberg_added(iceberg: Any, snapshot: Any) -> AddedFiles | None:
     files = snapshot.addedDataFiles(iceberg.io()).iterator()
     paths: list[str] = []
     while len(paths) < MAX_PATHS and files.hasNext():
-        # `location()` is its name since 1.7.
+        # Since Iceberg 1.7 this method is named `location()`.
         paths.append(str(files.next().path()))
     return AddedFiles(count, tuple(sorted(paths)))
 

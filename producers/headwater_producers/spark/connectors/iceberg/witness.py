@@ -1,12 +1,12 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
-A snapshot bears the id of the application that made it. The only unclaimed snapshot that this application has made
-since the write began counts as the write's, INFERRED, because it names the application and not the write.
-Only snapshots on a branch or the main line count: a staged snapshot isn't published.
+A snapshot bears the id of the application that made it. If this application has made a single unclaimed snapshot since
+the write began, the snapshot counts as the write's. This is INFERRED: the snapshot names the application, not the
+write. Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
-Metadata are read as files if these show which one is current, as in a Hadoop catalog: there `metadata/v7.metadata.json`
-exists once it is committed. Any other catalog has the pointer to the current file, and a killed driver may have left a
-file that never became current: so the catalog is asked, through a session that has it.
+Metadata are read as files if the files show which one is current, as in a Hadoop catalog: there
+`metadata/v7.metadata.json` exists only once it is committed. Any other catalog has the pointer to the current file, and
+a killed driver may have left a file that never became current. So that catalog is asked, through a session that has it.
 Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
 """
 
@@ -30,7 +30,7 @@ from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import instant
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 
-_OF_HADOOP: Final = re.compile(r"v(\d+)\.metadata\.json")
+_OF_HADOOP: Final = re.compile(r"v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _OF_CATALOG: Final = re.compile(r"\d+-.*\.metadata\.json")
 _SKEW_MILLIS: Final = 600_000
 
@@ -54,10 +54,13 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
         OSError, ValueError, Py4JError: the metadata can't be read.
     """
     names = table.names("metadata")
-    versions = [int(found[1]) for name in names if (found := _OF_HADOOP.fullmatch(name))]
+    versions = {int(found[1]): name for name in names if (found := _OF_HADOOP.fullmatch(name))}
     is_of_catalog = any(map(_OF_CATALOG.fullmatch, names))
     if versions and not is_of_catalog:
-        return left_in_metadata(json.loads(table.read(f"metadata/v{max(versions)}.metadata.json") or "{}"), write)
+        newest = versions[max(versions)]
+        if ".gz" in newest:
+            return unknown(f"the table's current metadata file, {newest}, is compressed")
+        return left_in_metadata(json.loads(table.read(f"metadata/{newest}") or "{}"), write)
     # A catalog may keep metadata elsewhere, too.
     metadata = current.of(write.targets[0]) if current is not None else None
     if metadata is not None:

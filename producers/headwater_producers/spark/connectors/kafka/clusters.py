@@ -1,7 +1,7 @@
 """Ids of Kafka clusters, as their brokers report them.
 
-`KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because it alone understands
-every way to connect that the connector does: login modules, callbacks, Java's key stores.
+`KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because only this client
+supports every way to connect that the connector supports: login modules, callbacks, Java's key stores.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def kafka_ranges(
     Args:
         start: the progress's start; None in a query's first batch.
         end: the progress's end.
-        first: the source's first offsets, by its own log in the checkpoint, which decide for a first batch.
+        first: first offsets in the source's log in the checkpoint, used for a first batch.
     """
     begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})
     out: dict[str, TopicRanges] = {}

@@ -6,12 +6,12 @@ Spark doesn't report these offsets.
                     │ batch 7    │ batch 8    │
                     └── [100, 140) ── [140, 165)
 
-The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
-after the last answer before it could write, and before the first request after it ended. So its range certainly lies
-between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no more offsets than the
-micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time nothing is claimed. The topic's id is
-reported if it was equal before and after: the topic wasn't recreated meanwhile. For a topic that is read, an answer
-soon after is enough.
+The id and the end offsets of each topic are read at a query's start and after each micro-batch. All writes of a
+micro-batch come after the last answer before its first possible write, and before the first request after its end. So
+its range lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no more offsets
+than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time, no range is reported. The
+topic's id is reported if it was equal before and after: the topic wasn't recreated in between. For a topic that is only
+read, one answer soon after the read is enough.
 
 A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
 after its end.
@@ -31,13 +31,14 @@ import msgspec
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 
-# Answers kept of each topic, with and without end offsets: enough for the micro-batches that wait for their writes.
+# Maximum number of answers kept for each topic, with and without end offsets: enough for the micro-batches that wait
+# for their writes.
 _KEPT: Final = 64
-# For a query that reads more topics, ids aren't asked for after each micro-batch.
+# Maximum number of read topics: with more, their ids aren't requested after each micro-batch.
 _MOST_READ: Final = 20
 # Spark's durations are cut to milliseconds.
 _ROUNDED: Final = timedelta(milliseconds=5)
-# After this time a topic may have been recreated: Kafka needs longer than a moment to do so.
+# Within this time a topic isn't deleted and recreated: Kafka needs longer.
 _SOON: Final = timedelta(seconds=5)
 
 
@@ -63,7 +64,7 @@ class TopicSnapshot:
 
     Attributes:
         topic_id: Kafka's id of this incarnation; None if the broker has no topic ids.
-        ends: end offset (offset after the last record) by partition; None if it wasn't requested.
+        ends: end offset (offset after the last record) by partition; None if not requested.
     """
 
     topic_id: str | None = None
@@ -72,14 +73,14 @@ class TopicSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class AskedTopic:
-    """Topic to be asked about, with its end offsets or without."""
+    """Topic whose state is requested, with or without its end offsets."""
 
     topic: PlanInput | PlanOutput
     offsets: bool
 
 
 class TopicStates(Protocol):
-    """Client that asks clusters for their topics' states."""
+    """Client that reads the states of topics from their clusters."""
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
         """Return the state of each topic now; None for one that can't be read quickly. Never raises."""
@@ -87,7 +88,7 @@ class TopicStates(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Observed state of a topic, at some time between question and answer."""
+    """Observed state of a topic, at some time between request and answer."""
 
     asked_at: datetime
     answered_at: datetime
@@ -98,7 +99,7 @@ class ObservedTopics:
     """Observed states of all topics that an application reads and writes. Only for the worker's thread.
 
     Args:
-        topics: asks.
+        topics: client that reads the states.
         now: clock of the Spark driver's machine.
         pause: function that waits for a number of seconds.
     """
@@ -117,10 +118,10 @@ class ObservedTopics:
         self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
 
     def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
-        """Ask about the topics of these inputs and outputs, unless they were asked about since `since`."""
+        """Request the states of these inputs' and outputs' topics, unless they were requested after `since`."""
         asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
         for each in topics:
-            # A topic that is read and written is asked about with its end offsets.
+            # For a topic that is read and written, end offsets are requested.
             if each.kind is SourceKind.KAFKA and (each.dataset not in asked or isinstance(each, PlanOutput)):
                 asked[each.dataset] = each
         each_with = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
@@ -136,7 +137,7 @@ class ObservedTopics:
         )
 
     def _is_known(self, dataset: DatasetRef, since: datetime, *, offsets: bool) -> bool:
-        """Return True if the topic was asked about after `since`, with its end offsets where these are needed."""
+        """Return True if the topic's state was requested after `since`, with end offsets if needed."""
         seen = [self._seen.get((dataset, True)), None if offsets else self._seen.get((dataset, False))]
         return any(each and each[-1].asked_at >= since for each in seen)
 
@@ -153,7 +154,7 @@ class ObservedTopics:
         return answers
 
     def _after(self, since: datetime | None) -> datetime:
-        """Return the time, at `since` or later: a progress rounds its end up, and can arrive before it."""
+        """Return the current time; waits up to 5 ms for `since`: a progress may arrive before its rounded end."""
         now = self._now()
         if since is not None and timedelta() < since - now <= _ROUNDED:
             self._pause((since - now).total_seconds())
@@ -161,7 +162,7 @@ class ObservedTopics:
         return now
 
     def bounded(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """Add the offset range that a micro-batch or a batch run wrote to a topic, where it can be bounded."""
+        """Add the offset range that a micro-batch or a batch run wrote to a topic, if it can be bounded."""
         bounds = _bounding_states(self._seen.get((use.dataset, True), ()), progress)
         if bounds is None or not _is_same(*bounds):
             return use
@@ -187,7 +188,7 @@ class ObservedTopics:
         return counted(bounded, rows) if rows is not None else bounded
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """Add the id of a topic that a micro-batch read, where the id was equal before and after, or is soon after.
+        """Add the id of a topic that a micro-batch read, if it was equal before and after, or was read soon after.
 
         The first micro-batch of a query begins before the first answer. If it is short, the topic can't have been
         recreated between its begin and the answer after it.
@@ -208,9 +209,9 @@ class ObservedTopics:
         """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
         No record lies beyond the end offsets, so all read records are before them: UPPER_BOUND from offset 0. If there
-        are as many rows as offsets, all records were read. Offsets that the scan planned stay as they are. The
-        id is the topic's at that time; if asking took too long, or there are fewer offsets than read rows, it may be a
-        later incarnation's, and isn't used.
+        are as many rows as offsets, all records were read. Offsets that the scan planned stay as they are. The id is
+        the topic's at that time. If the request came too late, or the topic ends before the offsets that the scan
+        planned, the answer may be a later incarnation's, and isn't used.
         """
         [answer] = self._ask([AskedTopic(topic, offsets=True)])
         if answer is None or (ends := answer.state.ends) is None:
@@ -244,7 +245,7 @@ def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tup
 
 
 def _is_soon_after(seen: Observation, progress: BatchTimes) -> bool:
-    """Return True if a topic was asked about after a micro-batch, and soon after its begin."""
+    """Return True if a topic's state was requested after a micro-batch's end, and soon after its start."""
     return writing_ended(progress) <= seen.asked_at <= progress.started_at + _SOON
 
 

@@ -21,7 +21,7 @@ from headwater_schemas.naming import kafka_topic
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS: Final = 1.0
-"""Longest time to ask about one topic, all its partitions together."""
+"""Longest time to read the states of one cluster's topics, all partitions together."""
 PAUSE_SECONDS: Final = 30.0
 """Time during which a cluster isn't asked again after a failed request."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
@@ -41,7 +41,7 @@ _QUOTED: Final = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
-"""Placeholder for a topic's id of a broker without topic ids."""
+"""Topic id that a broker without topic ids reports."""
 
 
 _Key = tuple[tuple[str, str], ...]
@@ -172,7 +172,7 @@ class KafkaTopicStates:
 
 
 def _ends(client: Any, topics: Mapping[str, Sequence[Any]], deadline: float) -> dict[str, dict[int, int]]:
-    """Return the end offsets of topics by partition, without topics of which a partition is gone or has no leader."""
+    """Return the end offsets of topics by partition; topics with a missing or leaderless partition are left out."""
     from confluent_kafka import TopicPartition
     from confluent_kafka.admin import OffsetSpec
 

@@ -28,11 +28,11 @@ RANKS = "RowNumber Rank DenseRank PercentRank CumeDist NTile"
 """Ranking functions. Their arguments are the window's order, or a constant."""
 
 COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrCount Grouping GroupingID"
-"""Counting functions. The values counted, or hashed to be counted, can't be read back."""
+"""Counting functions. Their results don't reveal the values that were counted, or hashed for the count."""
 
 
 def aggregate_expression(call: Call) -> ValueLineage:
-    """Read the frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
+    """Read the node around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
     function, *conditions = call.arguments
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
@@ -113,7 +113,7 @@ def window(call: Call) -> ValueLineage:
     """Read `function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
     if not function.direct and not specification.indirect:
-        # A row's number among all: no column orders or partitions them.
+        # Rank among all rows: no column orders or partitions the rows.
         function = replace(function, direct=_rows(call, Kind.AGGREGATE))
     text = clip(f"{function.text} {specification.text}")
     return replace(influenced(function, specification.indirect), text=text)
@@ -135,11 +135,11 @@ def window_specification(call: Call) -> ValueLineage:
 
 
 def frame(call: Call) -> ValueLineage:
-    """Read `ROWS BETWEEN …`: no columns, and no text for Spark's default."""
+    """Read `ROWS BETWEEN …`: it has no source columns, and Spark's default frame has no text."""
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
-    # Equal bounds: `lag` and `lead`, which have the offset themselves.
+    # `lag` and `lead` have a frame with equal bounds; their own arguments have the offset.
     plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
     return ValueLineage(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
 

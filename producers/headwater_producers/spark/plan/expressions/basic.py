@@ -33,7 +33,7 @@ _COMMON_TEXT = "\ue000"
 
 
 def attribute(call: Call) -> ValueLineage:
-    """Read a column of the operators below; an unknown column is reported, and may come from any of theirs."""
+    """Read a column of the operators below; an unknown column is reported, and may come from any of their columns."""
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
         name = shown_name(str(call.node.get("name")))
@@ -89,7 +89,7 @@ def transcode(call: Call) -> ValueLineage:
 
 
 def collate(call: Call) -> ValueLineage:
-    """Pass a text through that is compared by another collation."""
+    """Read a change of collation: the same text, compared in another way."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
 
@@ -106,7 +106,7 @@ def random(call: Call) -> ValueLineage:
 
 
 def named_constant(call: Call) -> ValueLineage:
-    """Read a session's variable (its name, as its value is another in every run), or a collation."""
+    """Read a session's variable or a collation, by name: a variable's value differs in every run."""
     name = call.node.get("collationName") or str(call.node.get("originalNameParts")).strip("[]").replace(", ", ".")
     return ValueLineage(CONSTANT, text=str(name))
 

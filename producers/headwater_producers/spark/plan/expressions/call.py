@@ -1,4 +1,4 @@
-"""Call and scope: the arguments of rules for expressions; and tables of rules."""
+"""`Call` and `ExpressionScope`, which rules for expressions get as arguments; tables of rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExpressionScope:
         columns: columns that its attributes may refer to, by expression id.
         rows: datasets over whose rows it is evaluated.
         outer: the scope around a correlated subquery.
-        subquery: reads a subquery's plan; its `OuterReference`s see this scope.
+        subquery: function that reads a subquery's plan, whose `OuterReference`s refer to the given scope.
         report: function called with a sentence about a part that wasn't understood.
         literals: display of literals in texts.
     """

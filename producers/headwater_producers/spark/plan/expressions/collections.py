@@ -160,7 +160,7 @@ def _array(
     whole: Kind | None = None,
     length: ValueLineage | None = None,
 ) -> ValueLineage:
-    # `by` picks the elements, each of which is compared as a whole where `whole` names the dependency.
+    # `by` picks the elements. If `whole` names a dependency, each element is compared as a whole.
     picked = _picked(by)
     element = influenced(merge(elements, call.text), picked)
     if whole is not None:
@@ -168,7 +168,7 @@ def _array(
         element = as_one(element, compared_by)
         picked = picked | compared_by if whole is Kind.CONDITIONAL else picked
     if picked:
-        # Results for the elements are also selected: `transform(array_except(a, b), x -> 1)`.
+        # Values computed for each element are selected, too: `transform(array_except(a, b), x -> 1)`.
         length = influenced(length or combine(call.arguments, Kind.DERIVE, "size"), picked)
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 

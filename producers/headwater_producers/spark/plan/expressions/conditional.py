@@ -28,13 +28,13 @@ def if_else(call: Call) -> ValueLineage:
 
 
 def null_if(call: Call) -> ValueLineage:
-    """Read `NULLIF` of Spark 4.3 or later: a comparison of both, and the first, which is the value unless equal."""
+    """Read `NULLIF` of Spark 4.3 or later: a comparison, and the value, which is null if the comparison is true."""
     equal, value = call.arguments
     return choose(call, [equal], [value])
 
 
 def coalesce(call: Call) -> ValueLineage:
-    """Read `COALESCE`: the first value that isn't null. The choice depends on those before it, sources already."""
+    """Read `COALESCE`: the first value that isn't null. Earlier values decide; they are sources anyway."""
     return choose(call, [], call.arguments)
 
 

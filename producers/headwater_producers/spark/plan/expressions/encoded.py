@@ -1,4 +1,4 @@
-"""Encodings: JSON, Avro, CSV, XML, protobuf. Fields that are encoded one by one are decoded one by one.
+"""Encodings: JSON, Avro, CSV, XML, protobuf. A decoded field has the lineage of the encoded field.
 
 A topic's payload is the encoding of fields that no schema of Spark's names: `from_json(cast(value as string), …)` of a
 topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`. A
@@ -32,7 +32,7 @@ _JSON_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\['(?P<quoted>[^']+)'\]|\[(?P<inde
 
 
 def decode(call: Call) -> ValueLineage:
-    """Read `from_json` and its like: the value that was encoded, where that is known."""
+    """Read `from_json` and similar functions: the encoded value, if known."""
     encoded = call.arguments[0]
     data_type = call.node.get("schema") or call.node.get("dataType")
     if encoded.encoded is None:
@@ -68,13 +68,13 @@ def _by_name(value: ValueLineage, data_type: DataType) -> ValueLineage:
 
 
 def encode(call: Call) -> ValueLineage:
-    """Read `to_json` and its like: text derived from all fields, which can be decoded into each."""
+    """Read `to_json` and similar functions: text derived from all fields; decoding gives back each field."""
     value = call.arguments[0]
     return replace(call.step(Kind.DERIVE, [value]), encoded=stepped(value, Kind.CAST))
 
 
 def json_path(call: Call) -> ValueLineage:
-    """Read `get_json_object(text, '$.a.b')`: the field of the payload, where the path is a constant."""
+    """Read `get_json_object(text, '$.a.b')`: the field of the payload, if the path is a constant."""
     text, *path = call.arguments
     found = step_into(text, next(iter(path[0].constants), "") if path and path[0].constants else "")
     return replace(found, text=call.text) if found else call.step(Kind.DERIVE)

@@ -1,4 +1,4 @@
-"""Generators: one row in, several out. The column has their number, and the generated columns as parts `0`, `1` …."""
+"""Generators, which make several rows of one: a column whose parts `0`, `1` … are the generated columns."""
 
 from __future__ import annotations
 

@@ -63,5 +63,5 @@ def _derive(call: Call) -> ValueLineage:
     # A function of functions keeps its lambda in a field of this name.
     if call.node.get("function") is not None and any(argument.parameters for argument in call.arguments):
         return any_of(call)
-    # Without arguments no column is a source; there is no value without a source.
+    # Every value needs a source: without arguments, a constant.
     return call.step(Kind.DERIVE) if call.arguments else ValueLineage(CONSTANT, text=call.text)

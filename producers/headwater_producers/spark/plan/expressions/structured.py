@@ -58,7 +58,7 @@ def is_time_window(names: list[str], values: Iterable[ValueLineage]) -> bool:
 
 
 def time_window(call: Call, names: list[str]) -> ValueLineage:
-    """Read `window(time, …)`: both bounds are derived from the time, and Spark's arithmetic is nobody's condition."""
+    """Read `window(time, …)`: both bounds are derived from the time; Spark's arithmetic is no condition."""
     bounds = call.arguments[1::2]
     time = bounds[0].text.removeprefix("window_bound(").removesuffix(")")
     parts = {name: replace(bound, text=f"window({time}).{name}") for name, bound in zip(names, bounds, strict=True)}
@@ -112,7 +112,7 @@ def element(call: Call) -> ValueLineage:
 
 
 def got(call: Call) -> ValueLineage:
-    """Read `get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
+    """Read `get(array, i)`: Spark replaces it by `array[i]`; since Spark 4.1 it is an expression."""
     return element(call) if len(call.arguments) > 1 else call.arguments[0]
 
 

@@ -1,4 +1,4 @@
-"""Expressions with a plan in them."""
+"""Subqueries: expressions that contain a plan."""
 
 from __future__ import annotations
 

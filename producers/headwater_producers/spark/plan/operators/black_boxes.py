@@ -48,7 +48,7 @@ def map_cogroups(operator: Operator) -> Relation:
 
 
 def objects(operator: Operator) -> Relation:
-    """Read Scala's typed operations: rows become objects, one attribute."""
+    """Read Scala's typed operations: each row becomes an object in one attribute."""
     output = operator.attributes("outputObjAttr")
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 

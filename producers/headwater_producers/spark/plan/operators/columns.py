@@ -39,7 +39,7 @@ def numbered(operator: Operator) -> Relation:
 
 
 def generate(operator: Operator) -> Relation:
-    """Read `explode` and its like: generated columns added to the child's; the generator sets the number of rows."""
+    """Read `explode` and others: generated columns added to the child's; the generator sets the number of rows."""
     child = operator.child
     generators = operator.read("generator")
     generator = generators[0] if generators else combine(child.ordered(), Kind.UNKNOWN, "generator")
@@ -67,7 +67,7 @@ def expand(operator: Operator) -> Relation:
 
 
 def _one_of(columns: list[ValueLineage]) -> ValueLineage:
-    # Nulls of a rollup and names of an unpivot: next to a column, the constants add nothing.
+    # Constants (nulls of a rollup, names of an unpivot) add nothing next to a column.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
     texts = list(dict.fromkeys(column.text for column in (distinct or columns)))

@@ -57,7 +57,7 @@ def union(operator: Operator) -> Relation:
 
 
 def compared(operator: Operator) -> Relation:
-    """Read INTERSECT and EXCEPT: rows of the left side, by their presence in the right side."""
+    """Read INTERSECT and EXCEPT: rows of the left side, chosen by their presence in the right side."""
     left, right = operator.children
     by = right.influences | influences([*left.ordered(), *right.ordered()], Kind.JOIN_DEPENDENCY)
     return left.influenced(by | row_dependencies(right.rows, by, Kind.JOIN_DEPENDENCY, "rows"))
@@ -82,7 +82,7 @@ def cte_reference(operator: Operator) -> Relation:
 
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
-    """Return a side's influences as in a cross join, if `by` has none of its fields: all its rows meet all others."""
+    """Return a side's influences if `by` has none of its fields: its rows join all other rows, as in a cross join."""
     missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
     return missing if len(missing) == len(side.rows) else frozenset()
 

@@ -16,12 +16,12 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 class RuleReader(Protocol):
-    """Reader of the whole plan, as rules use it.
+    """Reader of the whole plan, as far as rules need it.
 
     Attributes:
         leaves: lookup of leaves.
         ctes: common table expressions read so far, by Spark's number.
-        loops: attributes of references that wait for their recursion, by its number.
+        loops: attributes of the references to a recursion that isn't read yet, by the recursion's number.
     """
 
     leaves: Leaves

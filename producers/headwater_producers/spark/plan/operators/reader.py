@@ -101,7 +101,7 @@ class PlanReader:
     Attributes:
         leaves: lookup of the leaves.
         ctes: common table expressions read so far, by Spark's number.
-        loops: attributes of references that wait for their recursion, by its number.
+        loops: attributes of the references to a recursion that isn't read yet, by the recursion's number.
         inputs: datasets of the leaves, in the order of reading, each once.
         problems: parts that weren't understood, in the order of reading, each once.
     """
@@ -210,7 +210,7 @@ class PlanReader:
         )
 
     def _note_views(self, nodes: Nodes) -> None:
-        # A leaf with nothing but renaming between it and a temporary view gets the view's name.
+        # A leaf gets the name of the temporary view above it, if only renaming lies in between.
         name: str | None = None
         for raw in nodes:
             kind = simple_name(raw["class"])
@@ -247,6 +247,7 @@ def _of_view(column: ValueLineage, view: DatasetRef, path: tuple[str, ...]) -> V
 
 
 def _payload(column: ValueLineage) -> ValueLineage:
-    # The payload's fields are fields of the topic: whole, so that a part of it is the field of that name.
+    # The payload's fields are fields of the topic. The source is `whole`, so that a part of the payload is the field of
+    # that name.
     direct = frozenset(d.then(Kind.CAST, whole=True) for d in column.direct)
     return ValueLineage(direct, text=column.text)

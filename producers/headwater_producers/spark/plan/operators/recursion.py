@@ -12,7 +12,7 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""Additional rounds, after one for each column: a source moves through each column once, and its kind may grow."""
+"""Rounds in addition to one for each column: a source passes each column once, and its kind may become greater."""
 
 
 def loop_reference(operator: Operator) -> Relation:

@@ -58,7 +58,7 @@ class Branch:
 
 
 def merged_rows(operator: Operator) -> Relation:
-    """Read Spark's own MERGE: instructions over the join of both sides, each of which makes a row or drops it."""
+    """Read Spark's own MERGE: over the join of both sides, each instruction makes a row or drops it."""
     child = operator.child
     scope = operator.scope()
     output = operator.attributes()

@@ -18,9 +18,9 @@ def passed_on(operator: Operator) -> Relation:
 def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
-    So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
-    WINDOW_DEPENDENCY, through the condition. A condition that filters by no column's values, as this one or
-    `rand() < 0.1`, is an influence of the rows.
+    If the condition filters by the rank in a window (the first three rows), the window's keys influence every row, too:
+    as WINDOW_DEPENDENCY, with the condition's text. A condition that filters by no column's values, such as a rank or
+    `rand() < 0.1`, is an influence of the datasets' rows.
     """
     conditions = operator.read("condition")
     text = conditions[0].text if conditions else "filter"
@@ -32,12 +32,12 @@ def filtered(operator: Operator) -> Relation:
 
 
 def limited(operator: Operator) -> Relation:
-    """Read LIMIT, OFFSET and TABLESAMPLE, which leave rows out whatever their values are."""
+    """Read LIMIT, OFFSET and TABLESAMPLE, which leave rows out independent of their values."""
     return operator.child.influenced(dropped(operator, "sample" if operator.node.name == "Sample" else "limit"))
 
 
 def dropped(operator: Operator, text: str) -> frozenset[Indirect]:
-    """Return the influences of an operator that may leave out any row, by the datasets whose rows these are."""
+    """Return the influences of an operator that may leave out any row: the datasets of the rows."""
     return row_dependencies(operator.child.rows, (), Kind.FILTER_DEPENDENCY, clip(text))
 
 

@@ -1,0 +1,60 @@
+"""Gaps and overlaps between micro-batches, with datasets compared under their shown names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from headwater_analysis import micro_batches
+from headwater_analysis.identity import several_names
+from headwater_analysis.reader import Transaction
+from headwater_graph.facts.nodes import IntervalFacts
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenJoint:
+    """A micro-batch that doesn't go on where the one before it ended.
+
+    Attributes:
+        interval: the micro-batch.
+        since: its start, where known.
+        gaps, overlaps: number of partitions of which it skipped offsets, and read some again.
+    """
+
+    interval: IntervalFacts
+    since: datetime | None
+    gaps: int
+    overlaps: int
+
+
+def joints_at(tx: Transaction, batches: Iterable[tuple[str, int]]) -> list[BrokenJoint]:
+    """Return which micro-batches don't go on where the known ones before them ended.
+
+    Args:
+        batches: key of the query and batch id of each.
+    """
+    intervals = micro_batches.at_batches(tx, sorted(batches))
+    found = []
+    for interval, before in zip(intervals, micro_batches.befores(tx, intervals, every=False), strict=True):
+        joint: Mapping[str, Any] = micro_batches.joint(before, interval) or {}
+        gaps, overlaps = (len(joint.get(f"{fault}_partitions", ())) for fault in ("gap", "overlap"))
+        if gaps or overlaps:
+            found.append(BrokenJoint(interval, micro_batches.processing_time(interval), gaps, overlaps))
+    return found
+
+
+def suspected_beside(tx: Transaction) -> set[tuple[str, int]]:
+    """Micro-batches, by key of the query and batch id, that may be faults which the graph lacks.
+
+    The graph compares each name and each incarnation of a topic separately.
+    """
+    wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
+    several = several_names(tx)
+    for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
+        if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
+            # The query reads a dataset under another name since one of its starts.
+            known = {batch for batches in row["broken"] for batch in batches}
+            wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
+    return wanted

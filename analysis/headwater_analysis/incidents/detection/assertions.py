@@ -1,0 +1,218 @@
+"""Failed assertions of runs and of micro-batches.
+
+| who checked                  | part with bad data                                                              |
+|------------------------------|---------------------------------------------------------------------------------|
+| a run that wrote the dataset | the run                                                                         |
+| a run that only read it      | the dataset, its column: what was written since the job's assertion passed last |
+| a micro-batch                | the micro-batch                                                                 |
+
+An outcome without a dataset is about what its run or micro-batch wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from headwater_analysis import micro_batches
+from headwater_analysis.assets import Asset
+from headwater_analysis.incidents.detection.data_fault import (
+    MOST_FAULTS,
+    DataFault,
+    DataFaultKind,
+    FoundFaults,
+    latest,
+)
+from headwater_analysis.incidents.detection.named import (
+    FaultyQuery,
+    ShownDatasets,
+    cause_text,
+    dataset_ref,
+    faulty_queries,
+    job_text,
+)
+from headwater_analysis.moments import moment
+from headwater_analysis.quality import AT_ONCE, LOOKED_AT
+from headwater_analysis.reader import Transaction
+from headwater_analysis.runs.from_rows import quality
+from headwater_analysis.runs.records import Quality
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.segments import segment
+from headwater_schemas.events import IncidentClock, IncidentScope
+from headwater_schemas.naming import spelling
+
+MOST_SEGMENTS: Final = 200
+"""Latest segments of a streaming query that are searched: 102,400 micro-batches, one each second for a day."""
+
+
+def assertions_of_runs(tx: Transaction, since: datetime) -> FoundFaults:
+    """Find failed assertions of runs that were seen since a time."""
+    rows = tx.rows("faults/failed_checks", since=since, limit=MOST_FAULTS + 1)
+    datasets = ShownDatasets(tx, (dataset for row in rows for _, _, dataset in row["uses"]))
+    faults: list[DataFault] = []
+    unknown: list[str] = []
+    wants: list[dict[str, Any]] = []
+    for row in rows[:MOST_FAULTS]:
+        for outcome, found in _of_run(row, datasets):
+            if isinstance(found, str):
+                unknown.append(found)
+                continue
+            if found.part.dataset is not None:
+                wants.append({"n": len(faults), "job": row["job"]["key"], "before": row["seen"], **_identity(outcome)})
+            faults.append(found)
+    for row in tx.rows("faults/passed_before", wants=wants, looked_at=LOOKED_AT) if wants else ():
+        fault, passed = faults[row["n"]], moment(row["at"])
+        if passed is not None and fault.part.until is not None and passed < fault.part.until:
+            part = msgspec.structs.replace(fault.part, since=passed)
+            faults[row["n"]] = replace(fault, part=part)
+    return latest(faults, more=len(rows) > MOST_FAULTS, unknown=unknown)
+
+
+def _identity(outcome: Quality) -> dict[str, str]:
+    """Fields that an outcome shares with those of the same assertion in other runs."""
+    return {
+        "assertion": outcome.assertion,
+        "column": outcome.column or "",
+        "namespace": outcome.dataset_namespace or "",
+        "name": outcome.dataset_name or "",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedRun:
+    """A run with assertions.
+
+    Attributes:
+        run_id, job: id of the run, and name of its job.
+        began, ended: times of the run; while it has no end: when it was seen last.
+        wrote, read: datasets that it wrote and read, by key.
+        uncommitted: keys of datasets that it wanted to write.
+    """
+
+    run_id: str
+    job: str
+    began: datetime | None
+    ended: datetime | None
+    wrote: dict[str, Asset]
+    read: dict[str, Asset]
+    uncommitted: frozenset[str]
+
+    def written(self, key: str | None) -> list[Asset]:
+        """Datasets that it wrote: that of a key, or all."""
+        if key is None:
+            return sorted(self.wrote.values(), key=lambda asset: asset.spelling)
+        return [self.wrote[key]] if key in self.wrote else []
+
+
+def _checked_run(row: Mapping[str, Any], datasets: ShownDatasets) -> _CheckedRun:
+    uses = [(use, is_uncommitted, datasets.of(dataset["key"])) for use, is_uncommitted, dataset in row["uses"]]
+    return _CheckedRun(
+        run_id=row["run"]["run_id"],
+        job=job_text(row["job"]["namespace"], row["job"]["name"]),
+        began=moment(row["began"]),
+        ended=moment(row["ended"]),
+        wrote={asset.key: asset for use, is_uncommitted, asset in uses if use == "PRODUCED" and not is_uncommitted},
+        read={asset.key: asset for use, _, asset in uses if use == "CONSUMED"},
+        uncommitted=frozenset(asset.key for _, is_uncommitted, asset in uses if is_uncommitted),
+    )
+
+
+def _of_run(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[tuple[Quality, DataFault | str]]:
+    """Failed outcomes of a run, each with its fault, or a clause on why there is none that can be named."""
+    run = _checked_run(row, datasets)
+    for outcome in quality(row["run"]):
+        if outcome.passed:
+            continue
+        key = datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name) if outcome.dataset_name else None
+        wrote = run.written(key)
+        if wrote:
+            yield outcome, _fault(outcome, wrote, run.job, IncidentScope(run=run.run_id), run.ended, datasets)
+        elif key is not None and key in run.read:
+            yield outcome, _of_reading(outcome, run.read[key], run, datasets)
+        elif key is None and not run.uncommitted:
+            yield outcome, f"what {outcome.assertion} in run {run.run_id} is about: it wrote nothing that is known"
+        elif key is not None and key not in run.uncommitted:
+            name = spelling(outcome.dataset_namespace or "", outcome.dataset_name or "")
+            yield outcome, f"what of {name} is bad: run {run.run_id}, which checked it, isn't known to use it"
+
+
+def _of_reading(outcome: Quality, asset: Asset, run: _CheckedRun, datasets: ShownDatasets) -> DataFault:
+    part = IncidentScope(
+        dataset=dataset_ref(asset),
+        column=datasets.column(asset, outcome.column),
+        until=run.ended,
+        clock=IncidentClock.PROCESSING,
+    )
+    return replace(_fault(outcome, [asset], run.job, part, run.ended, datasets), began=run.began)
+
+
+def _fault(
+    outcome: Quality,
+    about: Sequence[Asset],
+    job: str,
+    part: IncidentScope,
+    at: datetime | None,
+    datasets: ShownDatasets,
+) -> DataFault:
+    rule = outcome.rule.upper() if outcome.rule else None
+    column = f" on {outcome.column}" if outcome.column else ""
+    # With several, one may be missing in the next run, and the cause stays the same.
+    of = f" of {about[0].spelling}" if len(about) == 1 else ""
+    named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
+    return DataFault(
+        kind=DataFaultKind.ASSERTION,
+        cause=cause_text(f"assertion {rule or outcome.assertion}{column}{of} by {job}"),
+        title=f"{named}{column}{of} failed in {job}",
+        datasets=tuple(name for asset in about for name in datasets.names(asset)),
+        part=part,
+        at=at,
+        rule=rule,
+    )
+
+
+def assertions_of_batches(tx: Transaction, since: datetime) -> FoundFaults:
+    """Find failed assertions of micro-batches that began since a time, or at a time that isn't known."""
+    rows = tx.rows("faults/failed_batches", since=since, looked_at=MOST_SEGMENTS)
+    queries = faulty_queries(tx, (row["query"] for row in rows))
+    wanted = sorted(((row["query"], batch) for row in rows for batch in row["batches"]), key=lambda each: -each[1])
+    faults: list[DataFault] = []
+    most = MOST_SEGMENTS * segment.SIZE
+    unknown = [
+        f"assertions before the latest {most:,} micro-batches of query {queries[row['query']].text}"
+        for row in rows
+        if row["cut"]
+    ]
+    more = False
+    for first in range(0, len(wanted), AT_ONCE):
+        if len(faults) > MOST_FAULTS:
+            more = True
+            break
+        for interval in micro_batches.at_batches(tx, wanted[first : first + AT_ONCE]):
+            began = micro_batches.processing_time(interval)
+            if began is None or began >= since:
+                faults += _of_batch(tx, interval, queries[interval.query], began)
+    return latest(faults, more=more, unknown=unknown)
+
+
+def _of_batch(
+    tx: Transaction, interval: IntervalFacts, query: FaultyQuery, began: datetime | None
+) -> Iterator[DataFault]:
+    row = micro_batches.row(interval)
+    wrote = {dataset for type_, dataset, _ in row["uses"] if type_ == RelType.PRODUCED.value}
+    used = {dataset for _, dataset, _ in row["uses"]}
+    datasets = ShownDatasets(tx, (each["properties"] for each in tx.rows("micro_batches/datasets", keys=sorted(used))))
+    part = IncidentScope(query=query.query_id, from_batch=interval.batch_id, to_batch=interval.batch_id)
+    for outcome in quality(row["properties"]):
+        if outcome.passed:
+            continue
+        keys = sorted(wrote)
+        if outcome.dataset_name is not None:
+            keys = [
+                key for key in [datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name)] if key in used
+            ]
+        yield _fault(outcome, [datasets.of(key) for key in keys], query.job, part, began, datasets)

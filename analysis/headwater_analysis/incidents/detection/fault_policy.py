@@ -1,0 +1,141 @@
+"""Policy of incidents that open by themselves: entries that are tried in order; the first that fits a fault decides.
+
+The file is TOML. `default_fault_policy.toml` is the default, and a template for other policies. A mistake is reported
+with its line, its field, and the allowed values.
+"""
+
+from __future__ import annotations
+
+import difflib
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from headwater_analysis.incidents.detection.data_fault import RULE_TYPES, DataFault, DataFaultKind
+from headwater_analysis.toml_files import TomlFile
+from headwater_schemas.events import IncidentSeverity, IncidentType
+
+
+def _rule(word: str) -> str:
+    """Convert a rule to upper case.
+
+    Raises:
+        ValueError: it looks like a misspelled known rule. Tools may have rules of their own.
+    """
+    rule = word.upper()
+    nearest = difflib.get_close_matches(rule, RULE_TYPES, n=1, cutoff=0.75)
+    if rule not in RULE_TYPES and nearest:
+        raise ValueError(f"unknown rule {word!r}; did you mean {nearest[0]}?")
+    return rule
+
+
+def _stated(value: IncidentSeverity | IncidentType | None) -> IncidentSeverity | IncidentType | None:
+    if value is not None and value.value == "UNKNOWN":
+        raise ValueError("UNKNOWN can't be stated: leave it out")
+    return value
+
+
+_SHORT: Final = Field(min_length=1, max_length=1_000)
+
+
+class OpenEntry(BaseModel):
+    """Decision about the faults that fit all conditions. A missing condition fits; one with several values if any does.
+
+    Attributes:
+        fault: kind of the fault.
+        rules: of ASSERTION: rules of the assertion.
+        datasets: glob patterns of names with their namespace: `s3://lake/orders*`.
+        severity: severity of the incident; None: none, but SEV1 for the rule PRIVACY.
+        type: type of the incident; None: that of the fault.
+        assign: person or team that a new incident is assigned to.
+        ignore: whether the fault opens nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: DataFaultKind
+    rules: tuple[Annotated[str, _SHORT, AfterValidator(_rule)], ...] = ()
+    datasets: tuple[Annotated[str, _SHORT], ...] = ()
+    severity: Annotated[IncidentSeverity | None, AfterValidator(_stated)] = None
+    type: Annotated[IncidentType | None, AfterValidator(_stated)] = None
+    assign: Annotated[str, _SHORT] | None = None
+    ignore: bool = False
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.rules and self.fault is not DataFaultKind.ASSERTION:
+            raise ValueError("rules: only ASSERTION has them")
+        return self
+
+    def fits(self, fault: DataFault) -> bool:
+        """Return whether this entry decides about a fault."""
+        return (
+            fault.kind is self.fault
+            and (not self.rules or fault.rule in self.rules)
+            and (not self.datasets or any(map(self._names, fault.datasets)))
+        )
+
+    def _names(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.datasets)
+
+    def severity_of(self, fault: DataFault) -> IncidentSeverity | None:
+        """Severity of the incident of a fault."""
+        return self.severity or (IncidentSeverity.SEV1 if fault.rule == "PRIVACY" else None)
+
+
+class FaultPolicy(BaseModel):
+    """A policy; see the module.
+
+    Attributes:
+        entries: `[[open]]` in the file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entries: Annotated[tuple[OpenEntry, ...], Field(alias="open")]
+
+    @model_validator(mode="after")
+    def _decides_something(self) -> Self:
+        if not self.entries:
+            raise ValueError("open: no entry")
+        return self
+
+    def entry_of(self, fault: DataFault) -> OpenEntry | None:
+        """Return the entry that decides about a fault; None: no entry does."""
+        return next((entry for entry in self.entries if entry.fits(fault)), None)
+
+
+_FILE: Final = TomlFile(FaultPolicy, "policy", {"open": OpenEntry})
+
+
+@cache
+def default_fault_policy() -> FaultPolicy:
+    """Return the policy that comes with Headwater."""
+    return parse_fault_policy(default_fault_policy_text(), "default_fault_policy.toml")
+
+
+def default_fault_policy_text() -> str:
+    """Return the default policy's file: a beginning for a policy of one's own."""
+    return files(__package__).joinpath("default_fault_policy.toml").read_text(encoding="utf-8")
+
+
+def load_fault_policy(path: Path) -> FaultPolicy:
+    """Read the policy of a file.
+
+    Raises:
+        QuestionError: the file can't be read, or is no valid policy; with line and field.
+    """
+    return _FILE.load(path)
+
+
+def parse_fault_policy(text: str, name: str) -> FaultPolicy:
+    """Parse the policy in `text`; `name` is for messages.
+
+    Raises:
+        QuestionError: see `load_fault_policy`.
+    """
+    return _FILE.parse(text, name)

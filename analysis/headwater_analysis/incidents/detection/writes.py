@@ -1,0 +1,93 @@
+"""Writes that no sound run made: of failed runs that had committed, and of versions of which no run is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from headwater_analysis.identity import Identities, several_names
+from headwater_analysis.incidents.detection.data_fault import (
+    MOST_FAULTS,
+    DataFault,
+    DataFaultKind,
+    FoundFaults,
+    latest,
+)
+from headwater_analysis.incidents.detection.named import ShownDatasets, cause_text, dataset_ref, job_text
+from headwater_analysis.moments import moment
+from headwater_analysis.reader import Transaction
+from headwater_graph.keys import version_key
+from headwater_schemas.events import IncidentScope, RunEventType
+
+MOST_VERSIONS: Final = 5_000
+"""Versions written from outside, at any time, that are looked at."""
+
+
+def failed_after_commit(tx: Transaction, since: datetime) -> FoundFaults:
+    """Find runs that failed or were aborted since a time, and had committed output.
+
+    Committed: the run reports a publication, or of an output a position, rows, files or bytes. Micro-batches are
+    committed one by one: of a streaming run only versions that a failed one wrote count.
+    """
+    states = [state.value for state in RunEventType if state is not RunEventType.COMPLETE]
+    rows = tx.rows("faults/failed_runs", states=states, since=since, limit=MOST_FAULTS + 1)
+    datasets = ShownDatasets(tx, (dataset for row in rows for _, dataset in row["outputs"]))
+    faults: list[DataFault] = []
+    unknown: list[str] = []
+    for row in rows[:MOST_FAULTS]:
+        parts = list(_parts(row, datasets))
+        job = job_text(row["namespace"], row["name"])
+        if not parts:
+            unknown.append(f"what a failed micro-batch of {job} left in its sink (run {row['run_id']})")
+        names = {name for _, dataset in row["outputs"] for name in datasets.names(datasets.of(dataset["key"]))}
+        verb = "failed" if row["state"] == RunEventType.FAIL else "was aborted"
+        faults += [
+            DataFault(
+                kind=DataFaultKind.FAILED_AFTER_COMMIT,
+                cause=cause_text(f"failure after a commit of {job}"),
+                title=f"{job} {verb} after it had committed output",
+                datasets=tuple(sorted(names)),
+                part=part,
+                at=moment(row["at"]),
+            )
+            for part in parts
+        ]
+    return latest(faults, more=len(rows) > MOST_FAULTS, unknown=unknown)
+
+
+def _parts(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[IncidentScope]:
+    if row["query"] is None:
+        yield IncidentScope(run=row["run_id"])
+        return
+    for version, dataset in row["outputs"]:
+        if version is not None:
+            yield IncidentScope(dataset=dataset_ref(datasets.of(dataset["key"])), version=version)
+
+
+def written_from_outside(tx: Transaction, since: datetime) -> FoundFaults:
+    """Find versions that no known run wrote, upon which a run wrote since a time.
+
+    The part is that version, or, where the graph doesn't know it by itself, the first one upon it.
+    """
+    names = several_names(tx)
+    row = tx.one("checks/written_from_outside", exempt=[], after="", limit=MOST_VERSIONS, names=names)
+    found = [each for each in row["found"] if (at := moment(each["since"])) is not None and at >= since]
+    datasets = ShownDatasets(tx, (each["subject"] for each in found))
+    faults = [_outside(tx, each, datasets) for each in found]
+    return latest(faults, more=row["total"] > MOST_VERSIONS)
+
+
+def _outside(tx: Transaction, row: Mapping[str, Any], datasets: ShownDatasets) -> DataFault:
+    asset = datasets.of(row["subject"]["key"])
+    keys = (version_key(tx.tenant, key, row["format"], row["parent"]) for key in Identities.of(tx).members(asset.key))
+    is_known = any(tx.rows("trace/version_known", key=key) for key in keys)
+    return DataFault(
+        kind=DataFaultKind.WRITTEN_FROM_OUTSIDE,
+        cause=cause_text(f"versions of {asset.spelling} from outside"),
+        title=f"{asset.spelling} has a version that no known run wrote",
+        datasets=datasets.names(asset),
+        part=IncidentScope(dataset=dataset_ref(asset), version=row["parent"] if is_known else row["version"]),
+        at=moment(row["since"]),
+        versions=(row["parent"], row["version"]),
+    )

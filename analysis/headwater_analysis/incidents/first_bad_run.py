@@ -1,0 +1,267 @@
+"""First bad run or micro-batch of each place in which bad data began, and the last good one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.incidents.answers import BadSince, WritingStep
+from headwater_analysis.incidents.origins import Origin
+from headwater_analysis.micro_batches import at_batches, row
+from headwater_analysis.moments import EVER
+from headwater_analysis.trace.batches import Batch, before, read_batch, read_run
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.follow import follow
+from headwater_analysis.trace.parts import is_empty
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, RunBrief, Step, StepKind
+from headwater_graph.keys import query_key
+from headwater_schemas.events import Certainty, IncidentScope
+
+LOOKED_BACK_BATCHES: Final = 50
+"""Micro-batches before the first bad one among which a good one is searched."""
+LOOKED_BACK_RUNS: Final = 200
+"""Complete runs of the job before the first bad one, likewise."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A place in which bad data began, while its steps are looked up.
+
+    Attributes:
+        of: as in `BadSince`.
+        dataset: key of the dataset; None: whatever the job wrote.
+        first: first bad step, as the trace has it; None: not known.
+        why: remarks, as sentences.
+        bad, good: first bad and last good step.
+    """
+
+    of: Asset
+    dataset: str | None
+    first: Hop | None
+    why: list[str]
+    bad: WritingStep | None = None
+    good: WritingStep | None = None
+
+
+def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], *, limit: int) -> tuple[BadSince, ...]:
+    """Find the first bad steps, and the last good ones before them.
+
+    Args:
+        context: context of the trace, forwards.
+        origins: bad data of each part of the scope.
+        hops: steps that bad data passed through; none of them is good.
+        limit: maximum number of steps that wrote bad parts.
+    """
+    turns = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
+    bad = [*hops, *(turn.first for turn in turns if turn.first is not None)]
+    _look_up_batches(context, turns, _ranges(bad))
+    _look_up_runs(context, turns, sorted({run.run_id for hop in bad for run in hop.step.runs if _is_run(hop.step)}))
+    return tuple(
+        BadSince(
+            of=turn.of,
+            first_bad=turn.bad,
+            last_good=turn.good,
+            certainty=Certainty.UNKNOWN if turn.first is None else turn.first.certainty,
+            why=" ".join([*turn.why, *_compared(turn)]),
+        )
+        for turn in turns
+    )
+
+
+def _is_run(step: Step) -> bool:
+    return step.kind is StepKind.RUN
+
+
+def _is_whole(part: IncidentScope) -> bool:
+    """Return whether a part is all of a dataset, so that every step that wrote it is bad."""
+    times = part.since is not None or part.until is not None or bool(part.since_last_good)
+    return not times and (part.offsets, part.files, part.version, part.partition) == (None, None, None, None)
+
+
+def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Turn]:
+    unknown: dict[str, str] = {}
+    parts: dict[str, dict[Part, None]] = {}
+    for origin in origins:
+        for part in map(context.datasets.shown, origin.parts):
+            if is_empty(part):
+                continue
+            parts.setdefault(part.dataset.key, {})[part] = None
+            if _is_whole(origin.part):
+                unknown[part.dataset.key] = "All of it counts as bad, so since when isn't known."
+            elif part.kind is PartKind.UNKNOWN and part.since is None:
+                unknown[part.dataset.key] = "Which part of it is bad isn't known, and so isn't since when."
+    followed = [part for key, some in parts.items() if key not in unknown for part in some]
+    writers = Context(context.tx, context.datasets, backward=True, horizon=None, limit=limit)
+    found = follow(writers, followed, depth=1, limit=limit).hops if followed else ()
+    turns = []
+    for key, some in parts.items():
+        of = context.datasets[key]
+        if key in unknown:
+            turns.append(_Turn(of, key, None, [unknown[key]]))
+            continue
+        first, why = _first([hop for hop in found if any(_may_be_of(hop, key, part) for part in some)])
+        if first is None:
+            why = ["No known run or micro-batch wrote the bad data."]
+        if writers.cut:
+            why.append("A limit was reached: an earlier one may have written bad data.")
+        turns.append(_Turn(of, key, first, why))
+    return turns
+
+
+def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
+    """Return whether a step wrote the dataset, and not before the part can have been written."""
+    began = hop.step.started_at
+    is_early = part.since is not None and began is not None and began < part.since
+    return not is_early and any(written.dataset.key == dataset for written in hop.outputs)
+
+
+def _of_jobs(origins: Iterable[Origin]) -> list[_Turn]:
+    by_job: dict[str, tuple[Asset, dict[Hop, None]]] = {}
+    for origin in origins:
+        for hop in origin.hops:
+            if (job := hop.step.job) is not None:
+                by_job.setdefault(job.key, (job, {}))[1][hop] = None
+    turns = []
+    for job, hops in by_job.values():
+        first, why = _first(list(hops))
+        turns.append(_Turn(job, None, first, why))
+    return turns
+
+
+def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
+    """Return the first of some steps by time, or by batch id if all are of one query; and remarks."""
+    sure = [hop for hop in hops if hop.certainty is not Certainty.UNKNOWN]
+    asked = sure or list(hops)
+    if not asked:
+        return None, []
+    remarks = []
+    queries = {hop.step.query_id for hop in asked}
+    if len(queries) == 1 and None not in queries:
+        first = min(asked, key=lambda hop: -1 if hop.step.first_batch is None else hop.step.first_batch)
+    else:
+        timed = [hop for hop in asked if hop.step.started_at is not None]
+        first = min(timed, key=lambda hop: hop.step.started_at or EVER, default=asked[0])
+        if len(timed) < len(asked):
+            remarks.append("When some of the bad steps ran isn't known: one of them may be earlier.")
+    if sure and len(sure) < len(hops):
+        remarks.append("Other steps may have written bad data, too, and earlier.")
+    return first, remarks
+
+
+def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
+    """Bad micro-batches of each query, both ends included."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for hop in hops:
+        step = hop.step
+        if step.query_id is not None and step.first_batch is not None and step.last_batch is not None:
+            found.setdefault(step.query_id, []).append((step.first_batch, step.last_batch))
+    return found
+
+
+def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str, list[tuple[int, int]]]) -> None:
+    """Look up first bad micro-batches, and the last good ones before them."""
+    asked = []
+    for turn in turns:
+        step = None if turn.first is None else turn.first.step
+        if step is not None and step.query_id is not None and step.first_batch is not None:
+            asked.append((turn, step, query_key(context.tx.tenant, step.query_id), step.first_batch))
+    if not asked:
+        return
+    first = {
+        (batch.query, batch.first): batch
+        for interval in at_batches(context.tx, dict.fromkeys((key, number) for _, _, key, number in asked))
+        for batch in [read_batch(row(interval))]
+    }
+    earlier = before(context.tx, [(key, number) for _, _, key, number in asked], LOOKED_BACK_BATCHES)
+    for (turn, step, key, number), batches in zip(asked, earlier, strict=True):
+        known = first.get((key, number))
+        turn.bad = _unread(step, number) if known is None else _of_batch(step, known)
+        if known is None:
+            turn.why.append(f"Nothing more is known of batch {number}.")
+        ranges = bad.get(step.query_id or "", [])
+        good = next((each for each in batches if _is_good(context, each, turn.dataset, ranges)), None)
+        if good is not None:
+            turn.good = _of_batch(step, good)
+        elif len(batches) == LOOKED_BACK_BATCHES:
+            turn.why.append(f"None of the {LOOKED_BACK_BATCHES} micro-batches before it is known to be good.")
+        else:
+            turn.why.append("No micro-batch before it is known to be good.")
+
+
+def _is_good(context: Context, batch: Batch, dataset: str | None, bad: Iterable[tuple[int, int]]) -> bool:
+    if any(first <= batch.first <= last for first, last in bad) or False in batch.properties.get("quality_passed", ()):
+        return False
+    return any(dataset in (None, context.datasets.shown_key(use.dataset)) for use in batch.writes())
+
+
+def _unread(step: Step, number: int) -> WritingStep:
+    return WritingStep(
+        job=step.job,
+        run_id=step.runs[0].run_id if len(step.runs) == 1 else None,
+        query_id=step.query_id,
+        query_name=step.query_name,
+        batch_id=number,
+    )
+
+
+def _of_batch(step: Step, batch: Batch) -> WritingStep:
+    run = batch.run
+    return replace(
+        _unread(step, batch.first),
+        run_id=None if run is None else run.run_id,
+        at=batch.started_at,
+        code_version=None if run is None else run.code_version,
+        config_version=None if run is None else run.config_version,
+    )
+
+
+def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) -> None:
+    """Look up the last good batch runs before first bad ones."""
+    wants: list[dict[str, Any]] = []
+    of: dict[int, _Turn] = {}
+    for n, turn in enumerate(turns):
+        step = None if turn.first is None else turn.first.step
+        if step is None or not _is_run(step):
+            continue
+        turn.bad = _of_run(step.job, step.runs[0], step.started_at)
+        of[n] = turn
+        if step.job is None or step.started_at is None:
+            turn.why.append("When it began isn't known, and so isn't which run came before.")
+            continue
+        names = None if turn.dataset is None else context.datasets.keys_of(turn.dataset)
+        wants.append({"n": n, "job": step.job.key, "before": step.started_at, "datasets": names})
+    rows = context.tx.rows("incidents/earlier_runs", wants=wants, bad=bad, most=LOOKED_BACK_RUNS) if wants else []
+    found = {each["n"]: each for each in rows}
+    for want in wants:
+        turn = of[want["n"]]
+        if (each := found.get(want["n"])) is None:
+            turn.why.append(
+                f"None of the complete runs of the job before it, at most {LOOKED_BACK_RUNS}, is known to be good."
+            )
+            continue
+        run = read_run(each)
+        turn.good = _of_run(run.job, run.brief, run.started_at)
+
+
+def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingStep:
+    return WritingStep(
+        job=job,
+        run_id=run.run_id,
+        at=at,
+        state=run.state,
+        code_version=run.code_version,
+        config_version=run.config_version,
+    )
+
+
+def _compared(turn: _Turn) -> list[str]:
+    """Sentence about the versions of the code."""
+    if turn.bad is None or turn.good is None:
+        return []
+    now, then = turn.bad.code_version, turn.good.code_version
+    if now is None or then is None:
+        return ["Whether the code changed in between isn't known."]
+    return ["The code is the same as before."] if now == then else [f"Since code version {now}; before it {then}."]

@@ -1,0 +1,170 @@
+"""Order of repairs: steps whose output is still bad ⇒ groups, each after all that write what it reads.
+
+All steps of one batch job, or of one streaming query, are one group, unless its own output comes back to it through
+others. A group in such a cycle is split by depth, and of two groups in it only the one at the smaller depth can be
+before the other. A group that reads what it writes itself stays whole: its runs are repaired in their order.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from headwater_analysis.trace.traced_parts import Hop, Part
+
+
+@dataclass(frozen=True, slots=True)
+class BadStep:
+    """A step of a reach with bad output.
+
+    Attributes:
+        hop: the step.
+        left: parts of its output that are still bad.
+        reads: keys of the datasets of which it read bad parts.
+        wrote_start: whether its output is what the scope names, and not derived from that.
+    """
+
+    hop: Hop
+    left: tuple[Part, ...]
+    reads: frozenset[str]
+    wrote_start: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RepairGroup:
+    """Steps that are repaired together.
+
+    Attributes:
+        steps: the steps, the earliest first.
+        after: places, in the order of the groups, of those that have to be repaired before.
+        reads_own: whether it reads what it writes.
+        in_cycle: whether its output comes back to it through others.
+    """
+
+    steps: tuple[BadStep, ...]
+    after: tuple[int, ...]
+    reads_own: bool
+    in_cycle: bool
+
+    @property
+    def depth(self) -> int:
+        """Hops from the origin."""
+        return _depth(self.steps)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Keys of the datasets of which it read bad parts."""
+        return _reads(self.steps)
+
+    @property
+    def writes(self) -> frozenset[str]:
+        """Keys of the datasets in which it left bad parts."""
+        return _writes(self.steps)
+
+
+def repair_groups(steps: Iterable[BadStep]) -> list[RepairGroup]:
+    """Group steps, and put the groups in order: by what they read, then by depth, then by name."""
+    whole = _grouped(steps, by_depth=False)
+    cyclic = _in_cycles(whole)
+    groups = [each for place, each in enumerate(whole) if place not in cyclic]
+    alone = len(groups)
+    groups += _grouped((step for place in sorted(cyclic) for step in whole[place]), by_depth=True)
+    before: dict[int, set[int]] = {}
+    writers = _writers(groups)
+    for place, group in enumerate(groups):
+        found = {other for key in _reads(group) for other in writers[key] if other != place}
+        if place >= alone:
+            found = {other for other in found if other < alone or _depth(groups[other]) < _depth(group)}
+        before[place] = found
+    order = _ordered(groups, before)
+    numbers = {place: number for number, place in enumerate(order)}
+    return [
+        RepairGroup(
+            steps=tuple(groups[place]),
+            after=tuple(sorted(numbers[other] for other in before[place])),
+            reads_own=bool(_reads(groups[place]) & _writes(groups[place])),
+            in_cycle=place >= alone,
+        )
+        for place in order
+    ]
+
+
+def _grouped(steps: Iterable[BadStep], *, by_depth: bool) -> list[list[BadStep]]:
+    found: dict[tuple[str, str, int], list[BadStep]] = defaultdict(list)
+    for step in steps:
+        job, query = step.hop.step.job, step.hop.step.query_id
+        owner = job.key if job is not None else " ".join(run.run_id for run in step.hop.step.runs)
+        found[owner, query or "", step.hop.depth if by_depth else 0].append(step)
+    return [sorted(group, key=_time) for _, group in sorted(found.items())]
+
+
+def _time(step: BadStep) -> tuple[str, int, int]:
+    began = step.hop.step.started_at
+    return "" if began is None else began.isoformat(), step.hop.step.first_batch or 0, step.hop.number
+
+
+def _depth(group: Sequence[BadStep]) -> int:
+    return min(step.hop.depth for step in group)
+
+
+def _reads(group: Iterable[BadStep]) -> frozenset[str]:
+    return frozenset[str]().union(*(step.reads for step in group))
+
+
+def _writes(group: Iterable[BadStep]) -> frozenset[str]:
+    return frozenset(part.dataset.key for step in group for part in step.left)
+
+
+def _writers(groups: Sequence[Sequence[BadStep]]) -> Mapping[str, set[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for place, group in enumerate(groups):
+        for key in _writes(group):
+            found[key].add(place)
+    return found
+
+
+def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
+    """Places of groups in cycles of several groups, and between two such cycles."""
+    writers = _writers(groups)
+    before = {
+        place: {other for key in _reads(group) for other in writers[key] if other != place}
+        for place, group in enumerate(groups)
+    }
+    after: dict[int, set[int]] = {place: set() for place in before}
+    for place, others in before.items():
+        for other in others:
+            after[other].add(place)
+    left = set(before)
+    for ahead, behind in ((before, after), (after, before)):
+        free = [place for place in left if not ahead[place] & left]
+        while free:
+            place = free.pop()
+            left.discard(place)
+            free += [other for other in behind[place] & left if not ahead[other] & left]
+    return left
+
+
+def _ordered(groups: Sequence[Sequence[BadStep]], before: Mapping[int, set[int]]) -> list[int]:
+    waiting = {place: len(others) for place, others in before.items()}
+    after: dict[int, list[int]] = defaultdict(list)
+    for place, others in before.items():
+        for other in others:
+            after[other].append(place)
+
+    def rank(place: int) -> tuple[int, str, int]:
+        job = groups[place][0].hop.step.job
+        return _depth(groups[place]), "" if job is None else f"{job.namespace} {job.name}", place
+
+    free = [rank(place) for place, number in waiting.items() if not number]
+    heapq.heapify(free)
+    order: list[int] = []
+    while free:
+        *_, place = heapq.heappop(free)
+        order.append(place)
+        for other in after[place]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(free, rank(other))
+    return order

@@ -1,0 +1,302 @@
+"""Repair plan of an incident: everything that has to be done, in order, so that nothing bad is left.
+
+| step      | comes after                                                                             |
+|-----------|-----------------------------------------------------------------------------------------|
+| NOTIFY    | nothing: who reads bad data has to know now                                             |
+| CORRECT   | nothing: each part of the scope that still has bad data                                 |
+| RERUN, REPROCESS | the corrections of what it read or is, and all steps that write what it read (`order`) |
+| DECLARE   | the steps that write the dataset: where nothing is overwritten, the graph doesn't show it |
+| NOTIFY    | the steps that clean what the consumer reads                                            |
+| RESOLVE   | all of them                                                                             |
+
+The plan is of the graph as it is now: once a rerun has replaced bad data, its step is gone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.blast.blast_radius import LIMIT, split_outputs
+from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
+from headwater_analysis.incidents.planning.commands import FILE, PlanCommands, narrowing
+from headwater_analysis.incidents.planning.order import BadStep, RepairGroup, repair_groups
+from headwater_analysis.incidents.planning.planned import IncidentPlan, RepairStep, RepairStepKind
+from headwater_analysis.incidents.planning.steps import MOST_SHOWN, job_name, writing_step
+from headwater_analysis.incidents.questions import stored_incident
+from headwater_analysis.incidents.reach import reach_of
+from headwater_analysis.incidents.repairs import DeclaredRepairs
+from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.runs.last_good_run import quality_turns
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.follow import follow
+from headwater_analysis.trace.parts import Datasets, join
+from headwater_analysis.trace.traced_parts import Part, PartKind, RunBrief, spans_of, weakest
+from headwater_graph.facts.spans import difference, flat
+from headwater_graph.incidents import IncidentState
+from headwater_graph.keys import dataset_key
+from headwater_schemas.ranges import MOST_OFFSET
+
+
+def plan(reader: Reader, incident_id: str, *, limit: int = LIMIT, arrivals: Arrivals | None = None) -> IncidentPlan:
+    """Plan the repair of everything that an incident reached, as the graph is now.
+
+    Args:
+        incident_id: its id, or the beginning of it.
+        limit: maximum number of steps that bad data passed through.
+        arrivals: as in `trace`.
+
+    Raises:
+        NotFoundError: no incident has this id.
+        AmbiguousError: several ids begin so.
+    """
+
+    def question(tx: Transaction) -> IncidentPlan:
+        stored, state = stored_incident(tx, incident_id)
+        reach = reach_of(tx, state, limit=limit, arrivals=arrivals)
+        return _Planner(tx, stored["incident"], state, reach, limit).planned()
+
+    return reader.read(question)
+
+
+@dataclass(frozen=True, slots=True)
+class _Correction:
+    """Corrections that one part of the scope needs.
+
+    Attributes:
+        part: the part.
+        starts: keys of the datasets that it names, as far as they hold bad data.
+        steps: steps that wrote bad data by themselves, or what the part names.
+        loads: keys of those datasets of which no known step wrote some bad data.
+    """
+
+    part: ResolvedPart
+    starts: frozenset[str]
+    steps: tuple[BadStep, ...]
+    loads: frozenset[str]
+
+
+class _Planner:
+    def __init__(self, tx: Transaction, incident: str, state: IncidentState, reach: IncidentReach, limit: int) -> None:
+        self._context = Context(tx, Datasets(tx), backward=False, horizon=None, limit=limit)
+        self._incident, self._state, self._reach, self._limit = incident, state, reach, limit
+        self._commands = PlanCommands(incident, tx.tenant)
+        self._steps: list[RepairStep] = []
+        self._clean: dict[str, set[int]] = defaultdict(set)
+        """Key of a dataset ⇒ numbers of the steps that clean it."""
+        self._appended: dict[str, list[Part]] = defaultdict(list)
+        """Key of a dataset ⇒ bad parts that the graph doesn't show as clean afterwards."""
+
+    def planned(self) -> IncidentPlan:
+        reach = self._reach
+        repairs = DeclaredRepairs(self._context, self._state)
+        left: dict[int, list[Part]] = defaultdict(list)
+        outputs = split_outputs(self._context, reach.blast.hops, repairs.split)
+        for hop, _, rest, _ in outputs:
+            left[hop.number] += [] if rest is None else [rest]
+        bad = [
+            BadStep(hop, tuple(left[hop.number]), frozenset(part.dataset.key for part in hop.inputs))
+            for hop in reach.blast.hops
+            if left[hop.number]
+        ]
+        start = [part for one in reach.start for part in one.parts]
+        writers, is_cut = self._writers(start)
+        corrections = [each for part in reach.scope if (each := self._correction(part, bad, start, writers))]
+        self._add_all(corrections, repair_groups([*bad, *writers]))
+        unknown = (*unknown_parts(reach), *(["who wrote the first bad data, beyond a limit"] if is_cut else []))
+        spreading = tuple(each.text for each in reach.spreading if not each.is_over)
+        complete = reach.complete and not is_cut
+        return IncidentPlan(
+            incident=self._incident,
+            title=self._state.title,
+            steps=tuple(self._steps),
+            clean_again=len({hop.number for hop, *_ in outputs if not left[hop.number]}),
+            nothing_left=complete and not (self._steps or unknown or spreading),
+            complete=complete,
+            unknown=unknown,
+            not_known=tuple(unknown_sentences(reach)),
+            spreading=spreading,
+            notes=reach.blast.notes,
+        )
+
+    def _writers(self, start: Sequence[Part]) -> tuple[list[BadStep], bool]:
+        """Steps that wrote what the scope names, and whether a limit left some out."""
+        context = Context(self._context.tx, self._context.datasets, backward=True, horizon=None, limit=self._limit)
+        found = follow(context, start, depth=1, limit=self._limit)
+        steps = [
+            BadStep(replace(hop, depth=0), hop.outputs, frozenset(), wrote_start=True)
+            for hop in found.hops
+            if hop.outputs
+        ]
+        return steps, context.cut
+
+    def _correction(
+        self, part: ResolvedPart, bad: Sequence[BadStep], start: Sequence[Part], writers: Sequence[BadStep]
+    ) -> _Correction | None:
+        named = {each.dataset.key for each in part.parts}
+        starts = frozenset(each.dataset.key for each in start if each.dataset.key in named)
+        own = [step for step in bad if step.hop.number in part.hops]
+        wrote = [step for step in writers if any(each.dataset.key in starts for each in step.left)]
+        written = [each for step in wrote for each in step.left]
+        loads = frozenset(
+            each.dataset.key for each in start if each.dataset.key in starts and _is_of_others(each, written)
+        )
+        repaired = {each.consumer for each in self._state.repaired.values()}
+        is_consumer = part.part.consumer is not None and part.part.consumer not in repaired
+        found = _Correction(part, starts, (*own, *wrote), loads)
+        return found if found.steps or loads or is_consumer else None
+
+    def _add(self, kind: RepairStepKind, title: str, after: Iterable[int] = (), **fields: Any) -> int:
+        number = len(self._steps) + 1
+        self._steps.append(RepairStep(number=number, kind=kind, after=tuple(sorted(after)), title=title, **fields))
+        return number
+
+    def _add_all(self, corrections: Sequence[_Correction], groups: Sequence[RepairGroup]) -> None:
+        consumers = self._reach.blast.consumers
+        if consumers:
+            self._add(
+                RepairStepKind.NOTIFY,
+                f"Notify {len(consumers):,} consumer{'s' * (len(consumers) != 1)}: bad data in what they read",
+                consumers=consumers,
+            )
+        corrected = [(each, self._correct(each)) for each in corrections]
+        self._rewrite(corrected, groups)
+        self._declare()
+        for consumer in consumers:
+            keys = [self._key_of(read) for read in consumer.reads]
+            is_whole = consumer.reads_total == len(consumer.reads)
+            cleaned = self._clean.values() if not is_whole else [self._clean[key] for key in dict.fromkeys(keys)]
+            gates = (self._commands.gate(replace(read, column=None)) for read in consumer.reads)
+            self._add(
+                RepairStepKind.NOTIFY,
+                f"Notify {consumer.name}: what it reads is clean again",
+                set[int]().union(*cleaned),
+                consumers=(consumer,),
+                commands=tuple(dict.fromkeys(gates)),
+            )
+        if self._steps:
+            needed = {number for step in self._steps for number in step.after}
+            unfinished = [] if self._reach.complete else ["Not all that it reached is known: find that out before."]
+            self._add(
+                RepairStepKind.RESOLVE,
+                f"Resolve {self._incident}",
+                {step.number for step in self._steps} - needed,
+                notes=tuple(unfinished),
+                commands=(self._commands.refresh(), self._commands.resolve()),
+            )
+
+    def _key_of(self, read: Asset) -> str:
+        return self._context.datasets.shown_key(dataset_key(self._context.tx.tenant, read.namespace, read.name))
+
+    def _correct(self, each: _Correction) -> int:
+        part = each.part.part
+        jobs = {step.hop.step.job.key: step.hop.step.job for step in each.steps if step.hop.step.job is not None}
+        runs = tuple({run.run_id: run for step in each.steps for run in step.hop.step.runs}.values())
+        outputs = join(one for t in self._reach.start for one in t.parts if one.dataset.key in each.starts)
+        fields: dict[str, Any] = {}
+        if len(jobs) == 1:
+            [fields["job"]] = jobs.values()
+            fields["good_code_version"] = self._good_code(fields["job"])
+        number = self._add(
+            RepairStepKind.CORRECT,
+            f"Correct {part.text}",
+            runs=runs,
+            outputs=outputs,
+            certainty=weakest(each.part.certainty, *(one.certainty for one in outputs)),
+            notes=tuple(self._correction_notes(each, list(jobs.values()), runs)),
+            commands=(
+                *(self._commands.show_run(run.run_id) for run in runs[:MOST_SHOWN]),
+                *([self._commands.repair_consumer(part.consumer)] if part.consumer is not None else []),
+            ),
+            **fields,
+        )
+        for one in outputs:
+            if one.dataset.key in each.loads:
+                self._clean[one.dataset.key].add(number)
+                self._appended[one.dataset.key].append(one)
+        return number
+
+    def _correction_notes(self, each: _Correction, jobs: Sequence[Asset], runs: Sequence[RunBrief]) -> Iterable[str]:
+        part = each.part.part
+        if part.consumer is not None:
+            yield "A consumer holds no data that the graph knows: correct the consumer itself."
+        if part.column is not None:
+            yield f"The bad data is in column {part.column}."
+        for key in sorted(each.loads):
+            name = self._context.datasets[key].spelling
+            if each.steps:
+                yield f"No known run wrote some of the bad data in {name}: load that again from its source."
+            else:
+                yield f"No known run wrote the bad data in {name}: load it again from its source."
+        if jobs:
+            named = ", ".join(sorted(job_name(job) for job in jobs))
+            codes = ", ".join(sorted({run.code_version for run in runs if run.code_version is not None}))
+            code = f" with code {codes}" if codes else ", with code of unknown version"
+            yield f"It was written by {named}{code}: correct the code, its configuration, or its input."
+        if each.part.why:
+            yield each.part.why
+
+    def _good_code(self, job: Asset) -> str | None:
+        """Code version of the last run that is known to be good, before a bad one."""
+        turns = [turn for turn in quality_turns(self._context.tx, job) if turn.first_bad_run or turn.first_bad]
+        runs = [turn.last_good_run for turn in turns if turn.last_good_run is not None]
+        codes = {run.code_version for run in runs}
+        return codes.pop() if len(codes) == 1 else None
+
+    def _rewrite(self, corrected: Sequence[tuple[_Correction, int]], groups: Sequence[RepairGroup]) -> None:
+        numbers: list[int] = []
+        for group in groups:
+            after = {numbers[place] for place in group.after}
+            for each, number in corrected:
+                if each.loads & group.reads or any(step in each.steps for step in group.steps):
+                    after.add(number)
+            step = writing_step(self._context, group, self._commands)
+            numbers.append(self._add(step.kind, after=after, **step.fields))
+            for key in group.writes:
+                self._clean[key].add(numbers[-1])
+            for part in step.appended:
+                self._appended[part.dataset.key].append(part)
+
+    def _declare(self) -> None:
+        named = sorted((join(parts) for parts in self._appended.values()), key=self._order)
+        for parts in named:
+            [dataset] = {part.dataset.key: part.dataset for part in parts}.values()
+            of_files = [part for part in parts if narrowing(part)[0] == FILE]
+            others = [part for part in parts if part not in of_files]
+            notes = ["If an overwrite of it arrives in the graph, the plan has no such step any more."]
+            if any(part.kind is PartKind.OFFSETS for part in parts):
+                notes = ["Records of a topic can't be overwritten: declare them once all readers skip them."]
+            if not all(narrowing(part)[0] for part in parts):
+                notes.append("Which part of it is bad isn't known: this declares all of it.")
+            number = self._add(
+                RepairStepKind.DECLARE,
+                f"Declare {dataset.spelling} repaired",
+                self._clean[dataset.key],
+                outputs=parts,
+                certainty=weakest(*(part.certainty for part in parts)),
+                notes=tuple(notes),
+                commands=tuple(dict.fromkeys(text for part in others for text in self._commands.repair(part))),
+                file_commands=tuple(text for part in of_files for text in self._commands.repair(part)),
+            )
+            self._clean[dataset.key].add(number)
+
+    def _order(self, parts: Sequence[Part]) -> tuple[int, str, str]:
+        dataset = parts[0].dataset
+        return min(self._clean[dataset.key]), dataset.namespace, dataset.name
+
+
+def _is_of_others(part: Part, written: Iterable[Part]) -> bool:
+    """Return whether no known step wrote some of a part; known of records and files only, else of all or nothing."""
+    same = [each for each in written if each.dataset.key == part.dataset.key]
+    if part.kind is PartKind.OFFSETS and same:
+        rest = difference(spans_of(part.offsets), spans_of(span for each in same for span in each.offsets))
+        # All of a topic has no end: beyond the known records there are none.
+        return any(end != MOST_OFFSET for _, _, end in flat(rest))
+    if part.kind is PartKind.FILES and part.files and all(each.kind is PartKind.FILES for each in same):
+        return not set(part.files) <= {path for each in same for path in each.files}
+    return not same

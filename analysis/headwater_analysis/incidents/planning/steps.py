@@ -1,0 +1,262 @@
+"""Steps of a repair plan that write data again: runs of a batch job, micro-batches of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.blast.superseded import replaced_by
+from headwater_analysis.incidents.planning.commands import PlanCommands, clear_task, restore
+from headwater_analysis.incidents.planning.orchestrators import airflow_tasks, mapped, partition_rules
+from headwater_analysis.incidents.planning.order import RepairGroup
+from headwater_analysis.incidents.planning.planned import Overwrite, QueryReplay, RepairStepKind
+from headwater_analysis.incidents.planning.replays import query_replay
+from headwater_analysis.trace.batches import Run
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.match import described
+from headwater_analysis.trace.parts import join, joined
+from headwater_analysis.trace.traced_parts import Part, PartKind, RunBrief, weakest
+from headwater_analysis.trace.uses import partitions_of
+from headwater_graph.keys import run_key, version_key
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text
+
+MOST_SHOWN: Final = 10
+"""Runs of one step that commands show."""
+_MOST_REASONS: Final = 3
+"""Reasons why steps aren't EXACT that a step of a plan has."""
+_KEPT_BATCHES: Final = 100
+"""Micro-batches that Spark keeps in a checkpoint by default (spark.sql.streaming.minBatchesToRetain)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingStep:
+    """A step that writes data again.
+
+    Attributes:
+        kind: RERUN or REPROCESS.
+        fields: further members of `RepairStep`.
+        appended: parts of its output that the graph doesn't show as clean after it: nothing overwrites them.
+    """
+
+    kind: RepairStepKind
+    fields: dict[str, Any]
+    appended: tuple[Part, ...]
+
+
+def writing_step(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+    """Find all facts that a group needs to be written again.
+
+    Args:
+        context: context of the trace, forwards.
+        group: steps of one job or query with bad output.
+        commands: commands of the plan.
+    """
+    streams = any(step.hop.step.query_id is not None for step in group.steps)
+    return _reprocess(context, group, commands) if streams else _rerun(context, group, commands)
+
+
+def runs_of(group: RepairGroup) -> tuple[RunBrief, ...]:
+    """Runs of a group, each once, the earliest first."""
+    found = {run.run_id: run for step in group.steps for run in reversed(step.hop.step.runs)}
+    order = dict.fromkeys(run.run_id for step in group.steps for run in step.hop.step.runs)
+    return tuple(found[run_id] for run_id in order)
+
+
+def job_name(job: Asset | None) -> str:
+    """Name of a job."""
+    return "a job" if job is None else job.name
+
+
+def _rerun(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+    briefs, outputs = runs_of(group), _outputs(group)
+    job = group.steps[0].hop.step.job
+    keys = [run_key(context.tx.tenant, run.run_id) for run in briefs]
+    runs = context.runs(keys)
+    overwritten = {part.dataset.key for part in outputs if _overwrites(context, runs, part)}
+    appended = tuple(part for part in outputs if part.dataset.key not in overwritten)
+    tasks, all_known = airflow_tasks(context.tx, keys)
+    notes = [*_order_notes(group), *_sink_notes(appended)]
+    if tasks and not all_known:
+        notes.append("The Airflow task of some of these runs isn't known.")
+    number = len(briefs)
+    fields = {
+        "title": f"Run {job_name(job)} again: {number:,} run{'s' * (number != 1)}",
+        "runs": briefs,
+        "inputs": joined([(run, use) for run in runs for use in run.reads()], context.datasets),
+        "overwrite": tuple(_overwrite(context, group, key) for key in _tables(outputs)),
+        "commands": (
+            *(commands.show_run(run.run_id) for run in briefs[:MOST_SHOWN]),
+            *(clear_task(each.dag, each.task, each.logical_date) for each in tasks),
+        ),
+    }
+    return _step(context, RepairStepKind.RERUN, group, notes, fields, appended)
+
+
+def _reprocess(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+    first = group.steps[0].hop.step
+    replay = query_replay(context, [step.hop for step in group.steps])
+    briefs, outputs = runs_of(group), _outputs(group)
+    name = first.query_name or job_name(first.job)
+    which = "batches that aren't known"
+    if replay is not None:
+        which = ", ".join(batches_text(each.first_batch, each.last_batch) for each in replay.batches)
+    fields = {
+        "title": f"Reprocess {name}: {which}",
+        "runs": briefs,
+        "query": replay,
+        "commands": tuple(commands.show_run(run.run_id) for run in briefs[:MOST_SHOWN]),
+    }
+    notes = [*_order_notes(group), *(() if replay is None else _replay_notes(replay)), *_sink_notes(outputs)]
+    return _step(context, RepairStepKind.REPROCESS, group, notes, fields, outputs)
+
+
+def _step(
+    context: Context,
+    kind: RepairStepKind,
+    group: RepairGroup,
+    notes: list[str],
+    fields: dict[str, Any],
+    appended: tuple[Part, ...],
+) -> WritingStep:
+    outputs = _outputs(group)
+    skip = _skipped(group)
+    unsure = (step.hop.why for step in group.steps if step.hop.overall is not Certainty.EXACT and step.hop.why)
+    notes += list(dict.fromkeys(unsure))[:_MOST_REASONS]
+    if skip:
+        of = ", ".join(sorted({part.dataset.spelling for part in skip}))
+        notes.append(f"Leave out the bad records of {of}, which stay there; correct ones come behind them.")
+    sql = tuple(filter(None, (_restored(context, appended, key) for key in dict.fromkeys(_keys(appended)))))
+    if sql:
+        notes.append("To restore a table takes back everything that was written since, good data, too.")
+    common: dict[str, Any] = {
+        "job": group.steps[0].hop.step.job,
+        "outputs": outputs,
+        "skip": skip,
+        "certainty": weakest(*(part.certainty for part in outputs)),
+        "notes": tuple(notes),
+        "sql": sql,
+    }
+    return WritingStep(kind=kind, fields={**common, **fields}, appended=appended)
+
+
+def _outputs(group: RepairGroup) -> tuple[Part, ...]:
+    return join(part for step in group.steps for part in step.left)
+
+
+def _keys(parts: Sequence[Part]) -> list[str]:
+    return [part.dataset.key for part in parts]
+
+
+def _tables(outputs: Sequence[Part]) -> dict[str, None]:
+    """Keys of the datasets that can be overwritten: all but topics."""
+    return dict.fromkeys(part.dataset.key for part in outputs if part.kind is not PartKind.OFFSETS)
+
+
+def _skipped(group: RepairGroup) -> tuple[Part, ...]:
+    """Bad records that the group read from topics."""
+    read = (part for step in group.steps if not step.wrote_start for part in step.hop.inputs)
+    return join(part for part in read if part.kind is PartKind.OFFSETS)
+
+
+def _overwrites(context: Context, runs: Sequence[Run], part: Part) -> bool:
+    """Return whether all runs that wrote to the part's dataset replaced all of it, or partitions."""
+    names = context.datasets.keys_of(part.dataset.key)
+    uses = [use for run in runs for name in names for use in run.writes(name)]
+    return bool(uses) and all(replaced_by(use) is not None for use in uses)
+
+
+def _overwrite(context: Context, group: RepairGroup, key: str) -> Overwrite:
+    parts = [part for part in _outputs(group) if part.dataset.key == key]
+    dataset = parts[0].dataset
+    known = [partitions_of(part) for part in parts]
+    if all(each and all(each) for each in known):
+        listed = tuple(sorted(frozenset[str]().union(*known)))
+        return Overwrite(dataset=dataset, partitions=listed, why="These hold bad data.")
+    listed, why = _by_rules(context, group, key)
+    if listed:
+        return Overwrite(dataset=dataset, partitions=listed, why=why)
+    return Overwrite(
+        dataset=dataset, partitions=(), why=f"Which partitions hold bad data isn't known, so all of it counts.{why}"
+    )
+
+
+def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str, ...], str]:
+    """Partitions of an output by the job's declared mappings; none unless they map everything bad that it read."""
+    job = group.steps[0].hop.step.job
+    rules = [] if job is None else partition_rules(context.tx, job.key)
+    rules = [rule for rule in rules if context.datasets.shown_key(rule.output) == key]
+    if not rules:
+        return (), ""
+    found: set[str] = set()
+    read = [part for step in group.steps for part in step.hop.inputs]
+    words = "; ".join(f"{rule.input_field} → {rule.output_field} ({rule.transform})" for rule in rules)
+    # A part of the scope that the job wrote itself isn't made of anything bad.
+    is_mapped = bool(read) and all(step.hop.inputs for step in group.steps)
+    for part in read:
+        of = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
+        made = {each for rule in of for each in mapped(rule, partitions_of(part))}
+        is_mapped &= bool(made)
+        found |= made
+    if not is_mapped:
+        return (), f" Declared is {words}."
+    return tuple(sorted(found)), f"By the declared mapping {words}."
+
+
+def _order_notes(group: RepairGroup) -> Iterator[str]:
+    if group.reads_own:
+        yield "It reads what it writes: its runs are repaired one after the other, the earliest first."
+    if group.in_cycle:
+        yield "Its output comes back to it through other jobs: the order begins at the one nearest to the bad data."
+
+
+def _sink_notes(appended: Sequence[Part]) -> Iterator[str]:
+    for part in appended:
+        name = part.dataset.spelling
+        if part.kind is PartKind.OFFSETS:
+            yield f"Bad records stay in {name}: {described(part)}. Its readers skip them; correct ones come behind."
+        elif part.kind is PartKind.FILES:
+            yield f"Take the bad files out of {name} first: {described(part)}. Readers see them beside the new ones."
+
+
+def _replay_notes(replay: QueryReplay) -> Iterator[str]:
+    if replay.restart_after is None:
+        yield "Its first micro-batch is bad: a restart needs a new checkpoint."
+    else:
+        n = replay.restart_after
+        yield (
+            f"A checkpoint whose latest files are offsets/{n} and commits/{n} starts with batch {n + 1}. All later "
+            f"micro-batches run again, too: {replay.newest_batch - n:,} are known."
+        )
+        if replay.newest_batch - n >= _KEPT_BATCHES:
+            yield f"Spark keeps {_KEPT_BATCHES} micro-batches by default: batch {n} may be gone from the checkpoint."
+    if (earlier := replay.earlier) is not None:
+        if earlier.first_batch is None:
+            begin = "from which micro-batch on isn't known"
+        else:
+            begin = f"from batch {earlier.first_batch} on"
+        time = "" if earlier.event_time is None else f" (event time {earlier.event_time:%Y-%m-%d %H:%M:%S}Z or later)"
+        yield f"The query keeps state: to reprocess without the checkpoint needs earlier input, {begin}{time}."
+
+
+def _restored(context: Context, appended: Sequence[Part], key: str) -> str | None:
+    """Statement that restores a table to the version before its first bad one; None where that isn't known."""
+    parts = [part for part in appended if part.dataset.key == key]
+    known = [
+        (part.since, part.version)
+        for part in parts
+        if part.kind is PartKind.SNAPSHOT and part.since is not None and part.version is not None
+    ]
+    dataset, format_ = parts[0].dataset, parts[0].format or ""
+    if len(known) < len(parts) or any(part.format != format_ for part in parts):
+        return None
+    if format_ == "delta":
+        numbers = [int(version) for _, version in known if version.isdecimal()]
+        before = min(numbers) - 1 if len(numbers) == len(known) else -1
+        return None if before < 0 else restore(dataset, format_, str(before))
+    _, first = min(known)
+    keys = [version_key(context.tx.tenant, name, format_, first) for name in context.datasets.keys_of(key)]
+    row = context.tx.row("incidents/version_parents", versions=keys)
+    return None if row is None else restore(dataset, format_, row["parent"])

@@ -1,0 +1,236 @@
+"""Recipients of messages about an incident: owners and consumers, each with what of theirs bad data reached.
+
+A message is due if its digest isn't that of the recipient's latest notification. The digest covers what the recipient
+has to know: of an open incident the severity, and which of the recipient's datasets hold bad data or are clean again;
+of a resolved one the resolution. Other parts of a dataset, or other times, are no reason for a message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from headwater_analysis.blast.blast_radius import LIMIT
+from headwater_analysis.declared.stored_declarations import owners_by_key
+from headwater_analysis.incidents.answers import Incident, SentNotification
+from headwater_analysis.incidents.questions import incident_in
+from headwater_analysis.incidents.recorded import collected
+from headwater_analysis.owners import OwnerName
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_analysis.trace.traced_parts import surest
+from headwater_graph.incidents import OPEN, IncidentStatus
+from headwater_schemas.events import Certainty, NotificationChange
+from headwater_schemas.incident_rules import MOST_CHARACTERS
+from headwater_schemas.naming import spelling
+
+OPERATORS: Final = "defaults.operators"
+"""Name of the recipient who is notified of every incident, with all datasets of its reach."""
+_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldDataset:
+    """A dataset of a recipient that holds bad data, or may.
+
+    Attributes:
+        dataset: the dataset, by a name that questions accept.
+        certainty: certainty that bad data is there.
+        since: earliest time at which bad data was written there; None: not known.
+    """
+
+    dataset: str
+    certainty: Certainty
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """Somebody to notify.
+
+    Attributes:
+        recipient: name of an owner or consumer; `OPERATORS`.
+        addresses: names under which a channel may be declared, the most specific first; none: only the channel of the
+            latest notification is known.
+        held: datasets of the recipient that hold bad data, or may, by name.
+        unlisted: number of further ones: of a consumer only 20 are listed.
+        cleared: datasets of the recipient that held bad data and are clean again, by name.
+        latest: latest notification; None: none yet.
+        change: reason for the message that is right now.
+        digest: digest of this message.
+    """
+
+    recipient: str
+    addresses: tuple[str, ...]
+    held: tuple[HeldDataset, ...]
+    unlisted: int
+    cleared: tuple[str, ...]
+    latest: SentNotification | None
+    change: NotificationChange
+    digest: str
+
+    @property
+    def is_due(self) -> bool:
+        """True if the recipient hasn't got this message."""
+        return self.latest is None or self.latest.digest != self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentRecipients:
+    """An incident, and everybody to notify.
+
+    Attributes:
+        incident: the incident, with its reach.
+        items: owners of the reached datasets, consumers, and earlier recipients, by name. Of an incident that isn't
+            open only earlier recipients.
+        operators: the recipient of every incident; None: the incident isn't open, and they never knew of it.
+        unowned: datasets with bad data that have no owner, by name.
+    """
+
+    incident: Incident
+    items: tuple[Recipient, ...]
+    operators: Recipient | None
+    unowned: tuple[str, ...]
+
+
+def to_notify(reader: Reader) -> tuple[str, ...]:
+    """List the ids of incidents that may need a message: open ones, and those whose resolution somebody missed."""
+    return reader.read(
+        lambda tx: tuple(
+            row["incident"] for row in tx.rows("incidents/to_notify", states=[str(state) for state in OPEN])
+        )
+    )
+
+
+def recipients(
+    reader: Reader, incident_id: str, *, limit: int = LIMIT, arrivals: Arrivals | None = None
+) -> IncidentRecipients:
+    """Find everybody to notify of an incident, as the graph is now.
+
+    Args:
+        incident_id, limit, arrivals: as in `incident`.
+
+    Raises:
+        NotFoundError: no incident has this id.
+        AmbiguousError: several ids begin so.
+    """
+
+    def question(tx: Transaction) -> IncidentRecipients:
+        found = incident_in(tx, incident_id, with_reach=True, limit=limit, arrivals=arrivals)
+        keys = sorted({one.dataset.key for one in found.reach.tainted}) if found.reach is not None else []
+        return recipients_of(found, owners_by_key(tx, tx.rows("declared/owners", keys=keys)))
+
+    return reader.read(question)
+
+
+@dataclass(slots=True)
+class _Concerned:
+    addresses: dict[str, None] = field(default_factory=dict)
+    held: dict[str, HeldDataset] = field(default_factory=dict)
+    cleared: set[str] = field(default_factory=set)
+    unlisted: int = 0
+
+
+def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) -> IncidentRecipients:
+    """Find everybody to notify of an incident. Pure.
+
+    Args:
+        found: the incident, with its reach.
+        owners: owners of the reached datasets, by key of the dataset.
+
+    Raises:
+        ValueError: the answer has no reach.
+    """
+    if found.reach is None:
+        raise ValueError("the reach wasn't asked for")
+    everything = _Concerned()
+    concerned: dict[str, _Concerned] = {}
+    unowned = set()
+    by_name: dict[str, HeldDataset] = {}
+    for one in collected(found.reach):
+        name = one.asset.spelling
+        if one.parts:
+            by_name[name] = HeldDataset(dataset=name, certainty=surest(one.certainties), since=one.since)
+            if not owners.get(one.asset.key):
+                unowned.add(name)
+        of_owners = [_of_name(concerned, owner.name) for owner in owners.get(one.asset.key, ())]
+        for each in (everything, *of_owners):
+            if one.parts:
+                each.held[name] = by_name[name]
+            else:
+                each.cleared.add(name)
+    for consumer in found.reach.blast.consumers:
+        addresses = (consumer.on_call, consumer.contact, consumer.name, *(owner.name for owner in consumer.owners))
+        each = _of_name(concerned, consumer.name, addresses)
+        each.unlisted += consumer.reads_total - len(consumer.reads)
+        for read in consumer.reads:
+            name = spelling(read.namespace, read.name)
+            # Under another of its names a dataset isn't among those of the reach.
+            each.held[name] = by_name.get(name, HeldDataset(dataset=name, certainty=Certainty.UNKNOWN, since=None))
+    latest = {each.recipient: each for each in found.notified}
+    for name in latest.keys() - {OPERATORS}:
+        concerned.setdefault(name, _Concerned())
+    is_open = found.brief.status in OPEN
+    known = {name for name in concerned if is_open or name in latest}
+    operators = _recipient(found, OPERATORS, everything, latest.get(OPERATORS))
+    return IncidentRecipients(
+        incident=found,
+        items=tuple(_recipient(found, name, concerned[name], latest.get(name)) for name in sorted(known)),
+        operators=operators if is_open or OPERATORS in latest else None,
+        unowned=tuple(sorted(unowned)),
+    )
+
+
+def _of_name(concerned: dict[str, _Concerned], name: str, addresses: Iterable[str | None] = ()) -> _Concerned:
+    """Find or add somebody by name; a long name, and the one of the operators, gets a digest."""
+    known = name
+    if len(name) > MOST_CHARACTERS or name == OPERATORS:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
+        known = f"{name[: MOST_CHARACTERS - _DIGITS - 1]}…{digest}"
+    each = concerned.setdefault(known, _Concerned())
+    each.addresses |= dict.fromkeys(address for address in (*addresses, name) if address)
+    return each
+
+
+def _recipient(found: Incident, name: str, each: _Concerned, latest: SentNotification | None) -> Recipient:
+    is_clean = not each.held and not each.unlisted and found.reach is not None and found.reach.complete
+    change = _change(found, name, latest, is_clean=is_clean)
+    held, cleared = sorted(each.held), sorted(each.cleared - each.held.keys())
+    about: list[Any] = [str(found.brief.severity), held, each.unlisted, cleared]
+    if change is NotificationChange.RESOLVED:
+        about = [change, str(found.brief.resolution), found.brief.continued_in]
+    elif is_clean:
+        about = [NotificationChange.CLEARED]
+    return Recipient(
+        recipient=name,
+        addresses=tuple(each.addresses),
+        held=tuple(each.held[dataset] for dataset in held),
+        unlisted=each.unlisted,
+        cleared=tuple(cleared),
+        latest=latest,
+        change=change,
+        digest=hashlib.sha256(json.dumps(about).encode()).hexdigest(),
+    )
+
+
+def _change(found: Incident, name: str, latest: SentNotification | None, *, is_clean: bool) -> NotificationChange:
+    """Reason for the message that is right now.
+
+    OPENED: the first message of the incident's first round, or the first after it was reopened. REACHED: bad data
+    reached the recipient later, or again. CLEARED: nothing of the recipient's holds bad data, and that is certain.
+    """
+    if found.brief.status is IncidentStatus.RESOLVED:
+        return NotificationChange.RESOLVED
+    if latest is None and (name == OPERATORS or (not found.notified and not is_clean)):
+        return NotificationChange.OPENED
+    if latest is not None and latest.change is NotificationChange.RESOLVED:
+        return NotificationChange.OPENED
+    if is_clean:
+        return NotificationChange.CLEARED
+    if latest is None or latest.change is NotificationChange.CLEARED:
+        return NotificationChange.REACHED
+    return NotificationChange.CHANGED

@@ -1,0 +1,45 @@
+"""Deadline of an action that has no complete one itself: timeouts of sockets are per address and per read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def within(seconds: float, action: Callable[[], T], name: str) -> T:
+    """Run an action on a thread of its own, and return its result.
+
+    Args:
+        seconds: longest time to wait. The action itself goes on, on a daemon thread: it ends by its own timeouts.
+        action: the action.
+        name: name of the thread.
+
+    Raises:
+        TimeoutError: the time was over first.
+        Exception: as the action raises.
+    """
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def act() -> None:
+        try:
+            results.append(action())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=act, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        # At the end of a script early releases of Python 3.12 start no thread.
+        act()
+    else:
+        thread.join(seconds)
+        if thread.is_alive():
+            raise TimeoutError
+    if errors:
+        raise errors[0]
+    return results[0]

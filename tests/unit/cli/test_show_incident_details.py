@@ -1,0 +1,122 @@
+"""Columns of a fault and first bad runs for people: an answer that is incomplete says so in the line of its number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from headwater.incident import views
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.incidents import (
+    BadSince,
+    FaultEffect,
+    IncidentReach,
+    ReachedColumn,
+    UnknownColumns,
+    WritingStep,
+)
+from headwater_schemas.events import Certainty
+from support.incidents import AT, an_incident, asset, reach
+from unit.cli.test_hostile_names import HOSTILE, check
+from unit.cli.test_show_incidents import printed
+
+TOTAL = ReachedColumn(
+    dataset=asset("report"),
+    column="total",
+    effect=FaultEffect.TAINTS,
+    certainty=Certainty.UPPER_BOUND,
+    depth=6,
+    via=(*(f"job{number}: COPY" for number in range(5)), "report: AGGREGATE sum"),
+    why="Aggregated from n/orders#amount: each repeated row counts.",
+)
+BAD = WritingStep(job=None, run_id="r2", query_id="q", query_name="enrich", batch_id=5, at=AT, code_version="v1")
+SINCE = BadSince(
+    of=asset("orders"),
+    first_bad=BAD,
+    last_good=replace(BAD, batch_id=4, code_version="v0"),
+    certainty=Certainty.UPPER_BOUND,
+    why="Since code version v1; before it v0.",
+)
+
+
+def shown(found: IncidentReach) -> str:
+    return printed(views.incident_view(an_incident(found)))
+
+
+def line(found: IncidentReach) -> str:
+    [each] = [each for each in shown(found).splitlines() if each.startswith("Columns")]
+    return each.rstrip()
+
+
+def test_a_column() -> None:
+    text = shown(replace(reach(), columns=(TOTAL,)))
+    assert line(replace(reach(), columns=(TOTAL,))) == "Columns that the fault reached: 1"
+    [row] = [each for each in text.splitlines() if "n/report#total" in each]
+    assert row.split()[:2] == ["6", "TAINTS"]
+    assert "… → job2: COPY → job3: COPY → job4: COPY → report: AGGREGATE sum" in row
+    assert "UPPER_BOUND" in row
+    assert row.rstrip().endswith(TOTAL.why)
+
+
+UNKNOWN = UnknownColumns(dataset=asset("board"), why="Its column lineage is missing.")
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (reach(), "0"),
+        (replace(reach(), columns_unknown=(UNKNOWN,)), "at least 0; more may be in 1 dataset"),
+        (replace(reach(), columns=(TOTAL,), columns_truncated=True), "at least 1; a limit was reached"),
+        (
+            replace(reach(is_unknown=True), columns_unknown=(UNKNOWN,), columns_truncated=True),
+            "at least 0; more may be in 1 dataset; a limit was reached; not known: 1 part of the scope",
+        ),
+    ],
+)
+def test_what_is_not_known_is_in_the_line_of_the_number(found: IncidentReach, words: str) -> None:
+    assert line(found) == f"Columns that the fault reached: {words}"
+
+
+def test_all_columns() -> None:
+    found = replace(reach(), all_columns=FaultEffect.DEGRADES)
+    assert line(found) == "Columns: no part names one, so all of them may be concerned (DEGRADES)"
+
+
+def test_personal_data() -> None:
+    assert "restrict access, and consider SEV1" in shown(replace(reach(), restricts=True))
+    assert "SEV1" not in shown(reach())
+
+
+def test_a_first_bad_micro_batch() -> None:
+    text = shown(replace(reach(), since=(SINCE,)))
+    lines = [re.sub(" +", " ", each).strip() for each in text.splitlines()]
+    begin = lines.index("First bad and last good run")
+    assert lines[begin + 2 : begin + 5] == [
+        "n/orders first bad (UPPER_BOUND) 2025-01-31 12:00:00Z v1 batch 5 of enrich, run r2",
+        "last good 2025-01-31 12:00:00Z v0 batch 4 of enrich, run r2",
+        SINCE.why,
+    ]
+
+
+def test_nothing_is_known_of_it() -> None:
+    unknown = replace(SINCE, first_bad=None, last_good=None, why="No known run wrote it.", certainty=Certainty.UNKNOWN)
+    text = shown(replace(reach(), since=(unknown,)))
+    assert re.search(r"first bad +not known", text)
+    assert re.search(r"last good +not known", text)
+
+
+def test_hostile_names() -> None:
+    """Names and reasons of jobs, columns and queries are data."""
+    bad = Asset(AssetKind.DATASET, "k", HOSTILE, HOSTILE)
+    step = WritingStep(
+        job=bad, run_id=HOSTILE, query_id=HOSTILE, query_name=HOSTILE, batch_id=1, at=AT, code_version=HOSTILE
+    )
+    found = replace(
+        reach(),
+        columns=(replace(TOTAL, dataset=bad, column=HOSTILE, via=(HOSTILE,), why=HOSTILE),),
+        columns_unknown=(UnknownColumns(dataset=bad, why=HOSTILE),),
+        since=(BadSince(of=bad, first_bad=step, last_good=step, certainty=Certainty.EXACT, why=HOSTILE),),
+    )
+    check(printed(views.incident_view(an_incident(found)), width=9_000))
