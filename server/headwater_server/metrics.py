@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
@@ -290,13 +289,13 @@ class IncidentMetrics:
         )
         self._acknowledge = Gauge(
             "headwater_incidents_acknowledge_median_seconds",
-            "Median time from opening to acknowledgement of the last 90 days, by severity; NaN: there was none.",
+            "Median time from opening to acknowledgement of the last 90 days, by severity; 0: there was none.",
             ["severity"],
             registry=registry,
         )
         self._resolve = Gauge(
             "headwater_incidents_resolve_median_seconds",
-            "Median time from opening to resolution of the last 90 days, by severity; NaN: there was none.",
+            "Median time from opening to resolution of the last 90 days, by severity; 0: there was none.",
             ["severity"],
             registry=registry,
         )
@@ -315,7 +314,7 @@ class IncidentMetrics:
 
 
 def _median(taken: TimeTaken | None) -> float:
-    return math.nan if taken is None or taken.median_seconds is None else taken.median_seconds
+    return 0.0 if taken is None or taken.median_seconds is None else taken.median_seconds
 
 
 class ServeMetrics:

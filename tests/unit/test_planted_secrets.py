@@ -21,6 +21,7 @@ from headwater_openlineage.outgoing import documents_of
 from headwater_producers.outbox.store import Store
 from headwater_producers.spark.events.job_names import application_name, streaming_name
 from headwater_schemas.codec import encode
+from headwater_schemas.events import IncidentEvent
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.record import Record, record_of
 from support.api import client_of, fake_graph
@@ -53,8 +54,12 @@ def test_events_and_what_is_made_of_them_have_none(tmp_path: Path) -> None:
         for name, full in FULL_EVENTS.items():
             event = full()
             body: Any = getattr(event, f"{event.kind.lower()}_event")
+            planted = with_text(body, shape.text, _NO_TEXT)
+            if isinstance(planted, IncidentEvent) and planted.notified:
+                # Recipients differ, and all would have the same name.
+                planted = msgspec.structs.replace(planted, notified=planted.notified[:1])
             made = lineage_event(
-                with_text(body, shape.text, _NO_TEXT),
+                planted,
                 job=with_text(event.job, shape.text, _NO_TEXT),
                 run=event.run,
                 producer=shape.text,

@@ -33,7 +33,7 @@ READS = {
         "export contract",
     ),
     *("dlq list", "dlq show", "outbox list", "graph dump", "graph verify", "retention list", "token list"),
-    *("audit verify", "audit search", "incident list", "incident show", "incident plan", "gate"),
+    *("audit verify", "audit search", "incident list", "incident show", "incident plan", "incident figures", "gate"),
 }
 OTHERS = {
     "serve": "records each request by itself",

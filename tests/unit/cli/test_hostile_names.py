@@ -43,7 +43,7 @@ from headwater.commands import run
 from headwater.commands import search as show_search
 from headwater.console import console
 from headwater.errors import InputError
-from headwater.incident import acting, parts, planning, views
+from headwater.incident import acting, figures, notifying, parts, planning, sending, views
 from headwater.show import batches as show_batches
 from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
@@ -175,7 +175,13 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }
 NAMELESS = {
+    figures.figures_summary,
+    figures.figures_table,
+    figures.span_words,
+    figures.taken_words,
+    notifying.summary,
     planning.plan_summary,
+    sending.send,
     views.action_words,
     views.changes_words,
     views.reach_summary,

@@ -47,6 +47,7 @@ IDS = {
     "incident_of_a_merge": "8dc0741e-a6a4-54e8-8b60-d50fef430cee",
     "incident_of_a_resolution": "39c44266-48a1-5080-919d-085c5e63c3ea",
     "incident_of_a_reach": "939a1cf8-d661-59aa-954b-40c7c8d7b313",
+    "incident_of_a_notification": "15649978-880b-51fd-9806-a65822239dc5",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',
@@ -65,6 +66,7 @@ KEYS = {
     "incident_of_a_merge": '["default","delays-2013-01-01"]',
     "incident_of_a_resolution": '["default","delays-2013-01-01"]',
     "incident_of_a_reach": '["default","delays-2013-01-01"]',
+    "incident_of_a_notification": '["default","delays-2013-01-01"]',
 }
 
 
