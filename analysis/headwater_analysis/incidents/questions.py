@@ -117,6 +117,7 @@ def incident(
     incident_id: str,
     *,
     with_reach: bool = True,
+    detailed: bool = True,
     limit: int = LIMIT,
     arrivals: Arrivals | None = None,
 ) -> Incident:
@@ -125,6 +126,7 @@ def incident(
     Args:
         incident_id: its id, or the beginning of it.
         with_reach: whether the graph is asked what it reached.
+        detailed: whether the reach has the columns, and the first bad and last good runs.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
 
@@ -133,16 +135,18 @@ def incident(
         AmbiguousError: several ids begin so.
     """
     return reader.read(
-        lambda tx: incident_in(tx, incident_id, with_reach=with_reach, limit=limit, arrivals=arrivals),
+        lambda tx: incident_in(
+            tx, incident_id, with_reach=with_reach, detailed=detailed, limit=limit, arrivals=arrivals
+        ),
     )
 
 
 def incident_in(
-    tx: Transaction, incident_id: str, *, with_reach: bool, limit: int, arrivals: Arrivals | None
+    tx: Transaction, incident_id: str, *, with_reach: bool, detailed: bool, limit: int, arrivals: Arrivals | None
 ) -> Incident:
     """Return one incident within a transaction; see `incident`."""
     stored, state = stored_incident(tx, incident_id)
-    reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=True) if with_reach else None
+    reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed) if with_reach else None
     return Incident(
         brief=_brief(stored),
         description=state.description,

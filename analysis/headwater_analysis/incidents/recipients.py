@@ -120,7 +120,7 @@ def recipients(
     """
 
     def question(tx: Transaction) -> IncidentRecipients:
-        found = incident_in(tx, incident_id, with_reach=True, limit=limit, arrivals=arrivals)
+        found = incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
         keys = sorted({one.dataset.key for one in found.reach.tainted}) if found.reach is not None else []
         return recipients_of(found, owners_by_key(tx, tx.rows("declared/owners", keys=keys)))
 

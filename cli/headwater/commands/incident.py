@@ -317,7 +317,7 @@ def resolve(
     """
     result = _stated(resolution, "RESOLUTION")
     with asking(tenant=tenant) as reader:
-        found = questions.incident(reader, incident, arrivals=arrived)
+        found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
     left = "" if found.reach is None else left_words(found.reach)
     if left:
         console.warning(left)

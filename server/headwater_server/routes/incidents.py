@@ -120,7 +120,7 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
     most = ask.page(limit)
 
     def question(reader: Reader) -> AffectedAssets:
-        found = incident(reader, id_, limit=most, arrivals=ask.graph.arrivals)
+        found = incident(reader, id_, detailed=False, limit=most, arrivals=ask.graph.arrivals)
         if found.reach is None:
             raise RuntimeError("the reach was asked for")
         return AffectedAssets(
