@@ -34,16 +34,26 @@ from numpy.typing import NDArray
 from headwater.stack.embedded import locked_version
 from headwater_analysis.trace import Offsets
 from headwater_benchmarks.servers import DATABASE, Database, neo4j_up
-from headwater_benchmarks.workload import BatchJob, StreamingQuery, described_table, table
+from headwater_benchmarks.workload import EPOCH, PRODUCER, BatchJob, StreamingQuery, described_table, table
 from headwater_graph.facts.model import PREFIX
 from headwater_graph.fold import fold
 from headwater_graph.keys import dataset_key
 from headwater_graph.schema import GRAPH_VERSION
 from headwater_graph.segments.segment import SIZE
 from headwater_graph.write import GraphWriter
-from headwater_schemas.events import DatasetRef, IntervalEvent, LineageEvent
+from headwater_schemas.events import (
+    DatasetRef,
+    IncidentAction,
+    IncidentEvent,
+    IncidentScope,
+    IncidentType,
+    IntervalEvent,
+    LineageEvent,
+    OffsetRange,
+)
+from headwater_schemas.events.build import lineage_event
 
-_GENERATOR = 5
+_GENERATOR = 6
 """Version of the generator. Increment it when equal sizes and seeds give another graph: old stores then aren't used."""
 FEEDS_PER_DATASET = 3
 """Mean out-degree."""
@@ -67,6 +77,8 @@ _TRIED = 400
 _NEAR_MOST = 0.9
 _LEFT_OUT = 10
 """Number of micro-batches at either end of a query whose records may not have reached the later queries."""
+_INCIDENTS = 20
+"""Number of incidents of each kind."""
 _EVENTS_PER_TRANSACTION = 1_000
 _TENANT = "default"
 
@@ -119,11 +131,15 @@ class QuestionStarts:
         far: keys of datasets whose number of reachable datasets is at least nine tenths of the maximum.
         any: keys of datasets that feed another.
         records: records that passed through whole pipelines.
+        incidents: ids of incidents of such a record each.
+        wide_incidents: ids of incidents of a dataset of `far` each.
     """
 
     far: list[str]
     any: list[str]
     records: list[Offsets]
+    incidents: list[str]
+    wide_incidents: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +204,14 @@ def _make(size: EstateSize, database: Database, report: Callable[[str], None]) -
     records: list[Offsets] = []
     for event in pipeline_events(size, records):
         writer.apply(fold([event]))
+    starts, events = draw_starts(size, edges, records)
+    writer.apply(fold(events))
     counts = {
         name: {row["kind"].removeprefix(PREFIX): row["many"] for row in database.run(f"counts/{name}")}
         for name in ("nodes", "relationships")
     }
     seconds = {"assets": round(written - begun, 1), "micro_batches": round(time.monotonic() - written, 1)}
-    return {"size": asdict(size), **counts, "seconds": seconds, "starts": asdict(draw_starts(size, edges, records))}
+    return {"size": asdict(size), **counts, "seconds": seconds, "starts": asdict(starts)}
 
 
 def draw_feeds(size: EstateSize) -> Ints:
@@ -287,8 +305,8 @@ def _pipeline_dataset(pipeline: int, number: int) -> DatasetRef:
     return DatasetRef("s3://workload", f"lines/line-{pipeline:03}-table-{number}")
 
 
-def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> QuestionStarts:
-    """Draw the starting points of questions, by seed."""
+def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> tuple[QuestionStarts, list[LineageEvent]]:
+    """Draw the starting points of questions, by seed, and make the events that open the incidents among them."""
     feeding = np.random.default_rng([size.seed, 5]).permutation(np.unique(edges[:, 0])).tolist()
     feeds: dict[int, list[int]] = defaultdict(list)
     for source, target in edges.tolist():
@@ -297,7 +315,34 @@ def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> Questi
     least = max(reached.values()) * _NEAR_MOST
     far = [start for start, count in reached.items() if count >= least]
     far_keys, any_keys = ([_key(table(start)) for start in starts[:_STARTS]] for starts in (far, feeding[::-1]))
-    return QuestionStarts(far_keys, any_keys, records)
+    topics = {_key(topic): topic for topic in (_pipeline_dataset(each, 0) for each in range(size.pipelines))}
+    bad_records = [
+        IncidentScope(
+            dataset=topics[record.topic],
+            offsets=(OffsetRange(partition=record.partition or 0, from_=record.start, to_exclusive=record.end),),
+        )
+        for record in records[:_INCIDENTS]
+    ]
+    bad_tables = [IncidentScope(dataset=table(start)) for start in far[:_INCIDENTS]]
+    opened = [_opened(f"record-{number}", part) for number, part in enumerate(bad_records)]
+    opened_wide = [_opened(f"table-{number}", part) for number, part in enumerate(bad_tables)]
+    starts = QuestionStarts(
+        far_keys, any_keys, records, *([name for name, _ in each] for each in (opened, opened_wide))
+    )
+    return starts, [event for _, event in (*opened, *opened_wide)]
+
+
+def _opened(incident: str, part: IncidentScope) -> tuple[str, LineageEvent]:
+    """Id of an incident, and the event that opens it."""
+    body = IncidentEvent(
+        incident=incident,
+        action=IncidentAction.OPENED,
+        by="workload",
+        title="Bad data",
+        type=IncidentType.BAD_RECORDS,
+        scope=(part,),
+    )
+    return incident, lineage_event(body, producer=PRODUCER, event_time=EPOCH)
 
 
 def _reached(feeds: dict[int, list[int]], start: int) -> int:

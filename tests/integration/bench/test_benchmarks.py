@@ -93,7 +93,7 @@ def test_query_finds_what_hand_written_statements_find(tmp_path: Path, monkeypat
     size = EstateSize(datasets=1_000, columns=5_000, intervals=1_000, seed=3)
     document = bench_query(size, rounds=2, questions=3, stores=tmp_path, warm_up=3)
     names = [measurement["question"] for measurement in document["measurements"]]
-    assert len(names) == len(set(names)) == 5
+    assert len(names) == len(set(names)) == 7
     for measurement in document["measurements"]:
         ours, *others = measurement["contestants"]
         assert ours["found"]["minimum"] > 0
@@ -101,8 +101,8 @@ def test_query_finds_what_hand_written_statements_find(tmp_path: Path, monkeypat
             assert other["found"] == ours["found"], measurement["question"]
     kinds = document["environment"]["by_kind"]
     assert (kinds["Dataset"], kinds["Segment"]) == (size.datasets + 11, 10)
-    assert [goal["direction"] for goal in document["goals"]] == ["at_most"] * 5
-    assert printed(document, query_tables).count("≤") == 5
+    assert [goal["direction"] for goal in document["goals"]] == ["at_most", "at_least"] * 5 + ["at_most"] * 2
+    assert printed(document, query_tables).count("≤") == 7
     # A store that is there isn't made again.
     monkeypatch.setattr(estate, "_make", lambda *_: pytest.fail("it is made again"))
     with estate.estate_up(size, tmp_path, lambda _: None) as again:
