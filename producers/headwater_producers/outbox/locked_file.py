@@ -42,7 +42,7 @@ def make_private(folder: Path) -> None:
     """Make a folder and its missing parents, each accessible only to its owner.
 
     Raises:
-        OSError: it can't be made.
+        OSError: a folder can't be made.
     """
     # `mkdir(parents=True)` applies its mode only to the last folder.
     for each in (*reversed(folder.parents), folder):
@@ -58,7 +58,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
         name.
 
     Raises:
-        OSError, sqlite3.Error: it can't be made.
+        OSError, sqlite3.Error: the file can't be made.
     """
     # SQLite gives its log the permissions of the file.
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -93,7 +93,7 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         connection.close()
-        # The last byte is the kind of error; the others distinguish several of a kind.
+        # The lowest byte of SQLite's extended code is the kind of error.
         if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY or not path.exists():
             return None
         raise
@@ -102,9 +102,9 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
-    """Remove a file while it is still locked, so that a process which is just creating it notices."""
-    # SQLite doesn't delete the log of a removed file, so the log is removed first. A file without its log is valid but
-    # older: its additional events were delivered already.
+    """Remove a file while it is still locked: `create_locked` of another process then notices the removal."""
+    # SQLite doesn't delete the log of a removed file, so the log is removed first. After a crash in between, the file
+    # is valid but older: the events that it has again were delivered already.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()

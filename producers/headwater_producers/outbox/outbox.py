@@ -116,7 +116,7 @@ class Outbox:
 
     @property
     def lost(self) -> int:
-        """Number of its own events that were accepted and then dropped.
+        """Number of this outbox's own events that were accepted and then dropped.
 
         Dropped are events too large for Kafka, and the oldest events of a full outbox.
         """

@@ -41,7 +41,7 @@ class _Progress:
 
     Attributes:
         after: number of the last event that was given to the publisher.
-        again_at: time of the next retry of failed events, by the monotonic clock; None without failed events.
+        again_at: time of the next retry of failed events, by the monotonic clock; None if no event has failed.
     """
 
     after: int = 0

@@ -42,13 +42,13 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        self._lock = threading.Lock()  # guards the connection: held while the disk is waited for
-        self._counting = threading.Lock()  # guards sizes and bytes: taken inside the other, and held briefly
-        # Forgotten, but not deleted yet.
+        self._lock = threading.Lock()  # guards the connection: held during disk access
+        self._counting = threading.Lock()  # guards `_sizes`, `_bytes` and `_owed`: taken inside `_lock`, held briefly
+        # Numbers of events that are forgotten, but not deleted from the file yet.
         self._owed: set[int] = set()
         # Reason why a part of the file can't be read.
         self.damage: str | None = None
-        # In the order of writing.
+        # Size in bytes of each stored event, by its number, in the order of writing.
         self._sizes: dict[int, int] = {}
         try:
             for number, size in connection.execute(
@@ -101,10 +101,12 @@ class Store:
 
     @classmethod
     def adopt(cls, path: Path) -> Self | None:
-        """Open the file of a dead process; None if the process lives, or the file is gone or was empty and is removed.
+        """Open the file of a dead process; None if there is nothing to adopt.
+
+        That is so if the process lives, the file is gone, or the file is empty. An empty file is removed.
 
         Raises:
-            OutboxUnusableError: it is damaged, or of a later version.
+            OutboxUnusableError: the file is damaged, or in the format of a later version.
         """
         try:
             connection = open_locked(path)
@@ -164,7 +166,7 @@ class Store:
     def append(self, records: Sequence[Numbered]) -> None:
         """Write events with ascending numbers, above all earlier ones. They are durable on return.
 
-        They don't count until the backlog calls `admit` when it drops them from memory, so that nothing is counted
+        The events aren't counted before the backlog calls `admit`, as it drops them from memory: no event is counted
         twice.
 
         Raises:

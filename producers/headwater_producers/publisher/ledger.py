@@ -97,7 +97,7 @@ class Ledger:
         return taken
 
     def acknowledge(self, acknowledged: Sequence[Outgoing]) -> None:
-        """Record that the broker has these events. The answer clears any problem."""
+        """Record that the broker has these events. An acknowledgement clears any problem."""
         with self._changed:
             new = [outgoing for outgoing in acknowledged if self._settle(outgoing)]
             if not new:
@@ -132,18 +132,18 @@ class Ledger:
 
     def _settle(self, outgoing: Outgoing) -> bool:
         if self._outstanding.pop(outgoing.sequence, None) is None:
-            return False  # sent twice, across a replaced producer
+            return False  # settled before: a replacement producer sent it again
         self._bytes -= len(outgoing.record.value)
         return True
 
     def note(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
         """Record the reason why nothing is delivered; it holds until an event is delivered.
 
-        A refusal ends waiting; delivery is still retried.
+        A refusal of the credentials ends `wait`; delivery is still retried.
         """
         with self._changed:
             if self._refusal is not None and refusal is None:
-                return  # a broker that closes the connection after a refusal adds nothing
+                return  # an error of the connection, which the broker closes after a refusal, adds nothing
             self._problem, self._refusal = problem, refusal
             if refusal is not None:
                 self._changed.notify_all()
@@ -156,7 +156,7 @@ class Ledger:
 
     @property
     def refusal(self) -> CredentialsRefusedError | None:
-        """Refusal of the credentials by the brokers, while nothing has arrived since."""
+        """The brokers' refusal of the credentials; None if an event has been acknowledged since."""
         with self._changed:
             return self._refusal
 
@@ -166,7 +166,7 @@ class Ledger:
         return self._failed
 
     def waiting_since(self) -> float | None:
-        """Return the time when the oldest outstanding event was accepted, by the clock; None if none is outstanding."""
+        """Return the time when the oldest outstanding event was accepted, in monotonic seconds; None if no event is."""
         with self._changed:
             return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
 

@@ -1,11 +1,11 @@
 """Preparation: steps before a producer's first event.
 
-1. The topics are there.
-2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
-   fingerprint finds it there.
-3. If there is a schema registry: it has the schema too, and the schema's id there is known.
+1. The topics exist.
+2. The schema of the events is on the schemas topic, acknowledged: a reader of an event finds the schema there, by its
+fingerprint.
+3. If a schema registry is configured: the schema is registered there, and its id is known.
 
-Each step is tried until it succeeds: an event written without them could not be read.
+Each step is repeated until it succeeds: nobody could read an event that was sent before.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class PublisherPreparation:
         self._registry_id: int | None = None
         self._logged_error: str | None = None
         self.topic_bytes: int | None = None
-        """Maximum size of an event by the events topic, if smaller than in the settings."""
+        """`max.message.bytes` of the events topic, if it is smaller than the settings' limit; else None."""
         self.has_asked = threading.Event()
-        """Set once the brokers have reported the topic's limit, or can't."""
+        """Set once the topic's limit has been read, or can't be read."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
-        """Take the missing steps. False: a step failed this time; its problem is noted."""
+        """Take the steps. False: a step failed, and its problem is noted."""
         try:
             if not self._topics_exist(producer):
                 return False
@@ -120,7 +120,8 @@ class PublisherPreparation:
             if str(error) != self._logged_error:
                 self._logged_error = str(error)
                 logger.warning(
-                    "Topics can't be created or checked; events are sent all the same, and wait for a missing one: %s",
+                    "Topics can't be created or checked; events are sent all the same, and wait for a missing topic: "
+                    "%s",
                     error,
                 )
             return True
@@ -128,7 +129,8 @@ class PublisherPreparation:
             if (found.topic, found.setting) == (self._topics.events, "max.message.bytes"):
                 self.topic_bytes = int(found.actual)
             logger.warning(
-                "Topic %s has %s=%s, so that events can expire or be refused. Headwater leaves it; set it to %s",
+                "Topic %s has %s=%s, so that events can expire or be refused. Headwater doesn't change it; set it to "
+                "%s",
                 found.topic,
                 found.setting,
                 found.actual,

@@ -110,7 +110,7 @@ class Publisher:
         return self._ledger.wait(timeout_seconds)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest event, uncompressed, that the settings and the topic take.
+        """Return the maximum size of an event, uncompressed, that the settings and the topic allow.
 
         Args:
             timeout_seconds: longest time to wait for the brokers' limit of the topic. Afterwards only the settings'

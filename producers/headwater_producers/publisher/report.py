@@ -14,7 +14,8 @@ class FailedEvent:
 
     Attributes:
         event_id: id of the event.
-        reason: text for people: librdkafka's name of the error, and nothing of the event's content.
+        reason: text for people, with librdkafka's name of the error. Of the event itself it has at most kind, size, and
+            name of the dataset or job.
         kind: coarse class of the failure.
     """
 
@@ -31,7 +32,7 @@ class FlushReport:
         acknowledged: number of events that all in-sync replicas have.
         failed: events that won't be delivered.
         outstanding: number of events still being delivered. Their delivery continues after the report.
-        problem: reason for the delay, where the publisher knows it: an unreachable broker, refused credentials.
+        problem: reason for the delay, e.g. an unreachable broker or refused credentials; None if unknown.
         failures_not_listed: number of failures that aren't in `failed`, if no report was requested for very long.
     """
 

@@ -70,12 +70,12 @@ class Sender:
         self._make_producer = make_producer
         self._clock = clock
         self._lock = threading.Lock()
-        self._gate_open = False  # guarded by the lock, as are the three below
+        self._gate_open = False  # guarded by the lock, as are `_broken`, `_backlog` and `_too_large`
         self._broken = False
         self._backlog: deque[Outgoing] = deque()
         self._too_large: deque[Outgoing] = deque()
         self._sent_alone: set[int] = set()
-        # Filled during a call of librdkafka: only by the thread, and after its end by `stop`.
+        # Filled by delivery reports: in the sender's thread, or, after its end, in `stop`.
         self._acknowledged: list[Outgoing] = []
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
@@ -107,7 +107,7 @@ class Sender:
         return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
 
     def stop(self) -> None:
-        """End the thread and drop what wasn't delivered."""
+        """End the thread and drop undelivered events."""
         self._stopping.set()
         self._thread.join()
         self._producer.discard(0)
@@ -238,7 +238,7 @@ class Sender:
     def _drain(self) -> None:
         """Wait until librdkafka holds no message. The gate is closed, so no new messages come in."""
         while len(self._producer) and not self._broken and not self._stopping.is_set():
-            self._producer.flush(_POLL_SECONDS)  # unlike a poll, it doesn't let a batch linger
+            self._producer.flush(_POLL_SECONDS)  # unlike `poll`, it ends the linger time of batches
             self._report_acknowledged()
             self._complain()
 

@@ -39,7 +39,8 @@ class LineageSource:
     """Source of an output: an input field that gives its value, or influences it.
 
     Attributes:
-        namespace, name: dataset of the field; None if there is none (a constant) or it isn't known.
+        namespace, name: dataset of the field; None if the value comes from no field (a constant), or the field is
+            unknown.
         path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's subtype: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
@@ -71,7 +72,7 @@ class LineageOutput:
 
     Attributes:
         path: `delay`, `window.start`.
-        sources: DIRECT and INDIRECT ones, sorted; influences on all outputs aren't repeated here.
+        sources: DIRECT and INDIRECT sources, sorted; influences on all outputs aren't repeated here.
     """
 
     path: str
@@ -128,7 +129,7 @@ def explain_lineage(
     schema = json.loads(df.schema.json())
     asked = execution.logical()
     if class_name(asked) == "CompoundBody":
-        return _unknown(schema, (), "Spark hands over the rows of a script's last statement, and not what they are of")
+        return _unknown(schema, (), "Spark hands over the rows of a script's last statement, and not their plan")
     turned = _before_transposing(asked)
     plan = execution.analyzed() if turned is None else turned.plan
     description = describe_plan(plan, session=df.sparkSession, settings=settings)
@@ -138,7 +139,7 @@ def explain_lineage(
         return _unknown(schema, sources, problems.incomplete_reason)
     relation = description.upstream.relation
     if schema["fields"] and not relation.output:
-        return _unknown(schema, (), f"{class_name(plan)} is a command: its rows are of no dataset")
+        return _unknown(schema, (), f"{class_name(plan)} is a command: its rows come from no dataset")
     if turned is not None:
         relation = transposed(relation, turned.index, schema)
     with reporting(description.names):
@@ -194,7 +195,7 @@ def _explained(
 
 
 def _unknown(schema: object, sources: Sequence[FieldRef], reason: str | None) -> LineageExplanation:
-    """Build the fallback explanation: each output may come from each of these sources, or from unknown ones."""
+    """Build the fallback explanation: each output may come from each of `sources`; if empty, the source is unknown."""
     fields: Sequence[FieldRef | None] = sources or [None]
     anything = tuple(_direct(DirectSource(field, TransformationKind.UNKNOWN), "", None) for field in fields)
     outputs = tuple(LineageOutput(path=field.path, sources=anything) for field in schema_definition(schema).fields)
@@ -345,7 +346,7 @@ def _one_line(cell: str) -> str:
 
 
 def _width(cell: str) -> int:
-    """Return the width of a cell in a terminal: two columns for each wide character, none for a combining one."""
+    """Return the width of a cell in a terminal: two columns for each wide character, none for a combining character."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in cell)
 
 

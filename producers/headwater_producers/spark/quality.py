@@ -63,7 +63,7 @@ def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[Q
 
     Args:
         scan_results: the scan's results.
-        table: table whose checks are read; None: all.
+        table: table whose checks are read; None: all tables.
     """
     found = (_mapping(each) for each in _listed(scan_results, "checks", "soda"))
     return _distinct(
@@ -106,7 +106,7 @@ def dbt(
         CaptureError: tests were only compiled, not run: `dbt docs generate` writes that file, too.
     """
     if model is not None and manifest is None:
-        raise CaptureError("quality.dbt needs the manifest to tell which tests are of a model")
+        raise CaptureError("quality.dbt needs the manifest to find the tests of a model")
     nodes = _mapping((manifest or {}).get("nodes") or {})
     return _distinct(_dbt_tests(_listed(run_results, "results", "dbt"), nodes, model))
 
@@ -194,10 +194,10 @@ def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     """Return a mapping, or the mapping that a tool's object gives."""
-    made = value.to_json_dict() if hasattr(value, "to_json_dict") else value
-    if not isinstance(made, Mapping):
+    mapping = value.to_json_dict() if hasattr(value, "to_json_dict") else value
+    if not isinstance(mapping, Mapping):
         raise CaptureError(f"a result of a check is a mapping, not {type(value).__name__}")
-    return made
+    return mapping
 
 
 def _listed(given: Mapping[str, Any], key: str, tool: str) -> list[Any]:

@@ -36,7 +36,7 @@ def test_rows_of_a_command_are_of_no_dataset(spark: SparkSession) -> None:
     emitted = explain_lineage(spark.sql("SET spark.app.name"))
     assert [output.path for output in emitted.outputs] == ["key", "value"]
     assert {output.sources[0].kind for output in emitted.outputs} == {"UNKNOWN"}
-    assert emitted.incomplete_reason == "SetCommand is a command: its rows are of no dataset"
+    assert emitted.incomplete_reason == "SetCommand is a command: its rows come from no dataset"
 
 
 def test_outputs_are_in_the_frames_order_whatever_their_names(tables: SparkSession) -> None:

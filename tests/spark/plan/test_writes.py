@@ -179,7 +179,9 @@ def test_topics_by_rows_are_reported_as_unknown(tables: SparkSession) -> None:
     writer = tables.sql(statement).write.format("kafka").option("kafka.bootstrap.servers", "localhost:1")
     (description,) = described(tables, lambda: _failing(writer.option("kafka.max.block.ms", "1").save, tables))
     assert description.outputs == ()
-    assert description.lineage.incomplete_reason == "rows choose their topic, so which are written isn't in the plan"
+    assert (
+        description.lineage.incomplete_reason == "rows choose their topic, so the plan doesn't show the written topics"
+    )
 
 
 def test_upsert_of_a_folder_into_itself(spark: SparkSession, tmp_path: Path) -> None:

@@ -90,4 +90,4 @@ def test_one_that_was_announced_ends_as_a_run_that_wrote_nothing(watched: Watche
     assert len({run_id for run_id, _ in runs}) == 1
     _, end = runs[-1]
     assert (end.type, end.publication) == (RunEventType.COMPLETE, PublicationState.UNPUBLISHED)
-    assert json.loads(end.run_facets[NOTHING_WRITTEN])["reason"] == "it found nothing to write"
+    assert json.loads(end.run_facets[NOTHING_WRITTEN])["reason"] == "the command found nothing to write"

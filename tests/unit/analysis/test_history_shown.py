@@ -178,7 +178,7 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
             "batches": [{"batchId": 4, "outputs": [{"namespace": "file", "name": "/t", "rows": 3, "version": "5"}]}]
         },
         "headwater_unknownOutputs": {"kind": "UNKNOWN", "command": "SaveIntoDataSourceCommand", "reason": "odd"},
-        "headwater_nothingWritten": {"reason": "the write inside it is reported", "runId": "r"},
+        "headwater_nothingWritten": {"reason": "the write inside the command is reported", "runId": "r"},
         "headwater_state": {
             "operators": [
                 {"operatorName": "dedupe", "numRowsTotal": 1200, "memoryUsedBytes": 9, "numRowsDroppedByWatermark": 1},
@@ -194,7 +194,7 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
         "micro-batch 3 was not reported: x",
         "micro-batch 4 wasn't committed, and had written /t version 5 (3 rows)",
         "where SaveIntoDataSourceCommand wrote isn't known: odd",
-        "nothing was written: the write inside it is reported (run r)",
+        "nothing was written: the write inside the command is reported (run r)",
         "operator dedupe keeps 1,200 rows, 9 bytes; 1 late rows were dropped",
         "operator join keeps state",
     ]

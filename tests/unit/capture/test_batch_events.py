@@ -141,12 +141,12 @@ def test_a_sink_that_keeps_nothing_has_no_schema() -> None:
 
 def test_an_announced_write_whose_rows_another_run_reports_names_that_run() -> None:
     announced = run()
-    end = batch_wrote_nothing(event_context(), announced, "the write inside it is reported", "inner").run_event
+    end = batch_wrote_nothing(event_context(), announced, "the write inside the command is reported", "inner").run_event
     assert end is not None
     assert (end.type, end.publication) == (RunEventType.COMPLETE, PublicationState.UNPUBLISHED)
     assert (end.inputs, end.outputs) == ((), ())
     facet = json.loads(end.run_facets[NOTHING_WRITTEN])
-    assert (facet["reason"], facet["runId"]) == ("the write inside it is reported", "inner")
+    assert (facet["reason"], facet["runId"]) == ("the write inside the command is reported", "inner")
 
 
 def test_an_announced_write_that_cannot_be_read_at_its_end_has_unknown_outputs() -> None:

@@ -225,7 +225,7 @@ LOSSES: list[tuple[dict[str, int], int, int, bool, str]] = [
     ({"dropped": 1}, 0, 0, True, "1 callbacks dropped"),
     ({"failed": 1}, 0, 0, True, "1 not made into events"),
     ({"publish_failed": 1}, 0, 0, True, "1 events refused"),
-    ({}, 0, 0, False, "could be looked at in time"),
+    ({}, 0, 0, False, "were processed in time"),
 ]
 
 
@@ -243,7 +243,7 @@ def test_anything_less_is_not(subtests: pytest.Subtests) -> None:
 def test_a_sink_of_ones_own_is_durable_where_it_says_delivered() -> None:
     made = emission("fail_job", RecordingSink())
     assert made.verdict(delivered=True) is None
-    assert "not all of it was delivered" in str(made.verdict(delivered=False))
+    assert "not all lineage was delivered" in str(made.verdict(delivered=False))
 
 
 def test_at_the_end_a_sink_that_keeps_its_events_is_asked_whether_kafka_moves() -> None:

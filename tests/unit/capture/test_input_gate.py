@@ -68,7 +68,7 @@ def test_a_held_input_refuses_the_write_with_the_incidents_name(gate: PlayedGate
     before = counted()
     assert refused(input_gate(gate.url), reads(CLEAN, ORDERS)) == (
         'Refused: file:/lake/orders holds bad data of INC-7f3a9c02b1 "Negative delays" (SEV2, EXACT). Nothing was '
-        "written. See headwater incident show INC-7f3a9c02b1; without refuse_tainted_inputs it would be written."
+        "written. See headwater incident show INC-7f3a9c02b1; without refuse_tainted_inputs the write would run."
     )
     assert gate.asked == [folder(CLEAN), folder(ORDERS)]
     assert since(before) == {"free": 1, "held": 1}
@@ -153,8 +153,8 @@ def test_without_an_answer_the_write_is_refused_where_that_is_set(gate: PlayedGa
     text = refused(input_gate(gate.url, gate_unavailable="refuse"), reads(ORDERS))
     assert text == (
         "Refused: the inputs of this write couldn't be checked for bad data: the gate at "
-        f"{gate.url}: it answers 503. Nothing was written. Try again; with gate_unavailable=continue it would be "
-        "written."
+        f"{gate.url}: it answers 503. Nothing was written. Try again; with gate_unavailable=continue the write "
+        "would run."
     )
 
 

@@ -434,9 +434,9 @@ def test_where_a_table_lies_is_written_as_hadoop_has_it(subtests: pytest.Subtest
 
 
 UNSHOWN: list[tuple[tuple[WriteTarget, ...], str]] = [
-    ((), "where it was to write isn't known"),
-    (write().targets * 2, "it was to write several datasets"),
-    (write("parquet").targets, "what it was to write keeps no record of whose a file is"),
+    ((), "the write's target isn't known"),
+    (write().targets * 2, "the write has several targets"),
+    (write("parquet").targets, "the target's format doesn't record which write added a file"),
 ]
 
 
@@ -468,7 +468,7 @@ def test_a_log_that_cannot_be_read_is_a_reason_whatever_failed(
             with caplog.at_level(logging.DEBUG, "headwater_producers.spark.left_writes.left_tables"):
                 found = became_of(write(), Unreadable(reason))
             assert found.verdict is WriteFate.UNKNOWN
-            assert found.reason == f"the log of what it was to write can't be read: {reason}"
+            assert found.reason == f"the target's log can't be read: {reason}"
             [record] = caplog.records
             assert record.getMessage() == "lineage capture: the log of a table can't be read"
             assert record.exc_info

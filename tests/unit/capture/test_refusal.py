@@ -103,7 +103,7 @@ def test_a_script_that_catches_its_end_ends_so_all_the_same(
 ) -> None:
     statuses: list[int] = []
     monkeypatch.setattr(shutdown, "_leave", statuses.append)
-    monkeypatch.setattr(shutdown, "_instead_of_0", 0)
+    monkeypatch.setattr(shutdown, "_status_of_success", 0)
     monkeypatch.setattr(shutdown, "install", lambda: None)
     monkeypatch.setattr(shutdown, "_installed_in", os.getpid())
     monkeypatch.setattr(shutdown, "_script", ScriptEnd())

@@ -130,7 +130,7 @@ def test_a_leaf_that_nothing_is_known_of_is_no_silence() -> None:
 def test_an_attribute_from_nowhere_may_be_any_of_those_below() -> None:
     edges, reader = read([operator("Project", 1, projectList=[[attribute("x", 77)]]), leaf()])
     assert edges == [("x", "a", Kind.UNKNOWN), ("x", "b", Kind.UNKNOWN)]
-    assert list(reader.problems) == ["column x comes from nowhere that was understood"]
+    assert list(reader.problems) == ["the origin of column x isn't known"]
 
 
 def test_a_permanent_view_is_read_besides_what_it_is_made_of() -> None:

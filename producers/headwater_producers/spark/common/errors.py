@@ -8,11 +8,11 @@
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
         └── UnknownOriginError   the dataset of one of its sources is unknown
 
-`attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
-`fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function. The third comes from the method of
-PySpark that would write, only with `refuse_tainted_inputs`. All other errors while a job runs are counted in
-`Capture.status()` and logged; they are never raised into the job. That includes errors of checkpoints,
-which `headwater reconcile` prints.
+`attach` raises CaptureSettingsError, before anything is registered. LineageNotDurableError comes from `Capture.close`
+under the policies `fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function.
+TaintedInputError comes from the method of PySpark that would write, only with `refuse_tainted_inputs`. All other errors
+while a job runs, errors of checkpoints included, are counted in `Capture.status()` and logged; they are never raised
+into the job. `headwater reconcile` prints errors of checkpoints.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage that isn't durable. The text has amount and reason; the data is written nevertheless."""
+    """Lineage that isn't durable. The text has the reason; data that was written stays."""
 
 
 class TaintedInputError(CaptureError):

@@ -33,10 +33,10 @@ class GateOutcome(StrEnum):
     """Outcome of the check of one input before a write: label `outcome` of the gate's counter.
 
     Attributes:
-        FREE: no open incident holds it.
-        HELD: an open incident does; the write was refused.
+        FREE: no open incident holds the input.
+        HELD: an open incident holds the input; the write was refused.
         UNKNOWN: the graph has no such dataset.
-        UNREAD: a part of the plan whose datasets aren't known, such as rows that the program handed over.
+        UNREAD: the input is a part of the plan whose datasets aren't known, such as rows that the program handed over.
         UNAVAILABLE: the server gave no answer, or the plan couldn't be read.
     """
 

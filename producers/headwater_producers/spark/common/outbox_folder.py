@@ -19,10 +19,10 @@ from headwater_schemas.topics import TopicNames
 
 
 def outbox_folder(settings: CaptureSettings) -> Path:
-    """Return the outbox folder of these settings; it may not exist.
+    """Return the path of the outbox folder of these settings; the folder needn't exist.
 
     Raises:
-        RuntimeError: no path is set, and the user has no home.
+        RuntimeError: no path is set, and the user has no home folder.
     """
     servers = settings.require_bootstrap_servers()
     cluster = settings.kafka_cluster_name or ",".join(sorted(part.strip() for part in servers.split(",")))

@@ -32,10 +32,10 @@ _BETWEEN: Final = "\x1e"
 
 
 ErrorDetail = Literal["type", "message", "stack"]
-"""Detail of a reported error: its class; its message, too; its stack trace, too."""
+"""Detail of a reported error. `type`: its class; `message`: class and message; `stack`: also the stack trace."""
 
 _TABLES = {"kafka_client_properties": '{"client.rack": "a"}', "kafka_cluster_names": '{"b1:9092,b2:9092": "orders"}'}
-"""Settings that are JSON where they are text, with an example of each."""
+"""Settings that are JSON objects in the environment and in Spark's properties, with an example of each."""
 
 
 def _tags_in_text(tags: Any) -> Any:
@@ -87,55 +87,59 @@ class CaptureSettings(BaseSettings):
     Attributes:
         job_name: name of the application's job. Default: `spark.app.name`.
         job_namespace: OpenLineage's job namespace.
-        tenant: whose graph the lineage belongs to.
-        job_owner: who answers for the job, e.g. `team:flights`.
-        job_criticality: how much depends on the job, e.g. `tier-1`.
+        tenant: tenant whose graph gets the lineage.
+        job_owner: owner of the job, e.g. `team:flights`.
+        job_criticality: criticality of the job, e.g. `tier-1`.
         job_code_version: version of the job's code. Default: the git commit of the script's checkout, with `-dirty` if
             it has uncommitted changes; None outside of a checkout.
-        job_config_version: version or digest of its configuration. Default: a digest of the Spark properties that the
-            job has set.
+        job_config_version: version or digest of the job's configuration. Default: a digest of the Spark properties that
+            the job has set.
         job_script: the program or notebook that was started. Default: the script's path in its checkout.
-        job_repository: URL of the repository of its code. Default: `origin` of the script's checkout.
+        job_repository: URL of the repository with the job's code. Default: `origin` of the script's checkout.
         job_branch: branch of this repository. Default: the branch that is checked out.
-        job_image: the container image that it runs in, with its digest. Default: the driver's on Kubernetes.
-        job_service: the account that it accesses other systems with. Default: see `common.account`.
-        job_campaign: the backfill or other campaign that it runs for.
-        job_nominal_start, job_nominal_end: the period that it runs for, half-open, in ISO 8601. Default: the
-            orchestrator's; see `events.data_interval`.
+        job_image: the container image that the job runs in, with the image's digest. Default: the driver's on
+            Kubernetes.
+        job_service: the account with which the job accesses other systems. Default: see `common.account`.
+        job_campaign: the backfill or other campaign that the job runs for.
+        job_nominal_start, job_nominal_end: the period that the job runs for, in ISO 8601; the end is exclusive.
+            Default: the orchestrator's; see `events.data_interval`.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False: `attach` does nothing at all, and costs nothing.
-        capture_reads: how queries that only read are recorded (`collect`, `show`, `toPandas`): `inputs`, what they read
-            is a possible input of later writes whose own inputs aren't known; `runs`, they are recorded as runs, too;
-            `off`, nothing.
-        capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
-        capture_queue_max_bytes: how much JVM memory these callbacks may hold, by an estimate: each keeps its query's
+        capture_reads: recording of queries that only read (`collect`, `show`, `toPandas`). `inputs`: the datasets that
+            they read are possible inputs of later writes whose own inputs aren't known. `runs`: like `inputs`, and the
+            queries are recorded as runs. `off`: nothing is recorded.
+        capture_queue_size: maximum number of callbacks that wait for the worker; further callbacks are dropped, and
+            counted.
+        capture_queue_max_bytes: maximum JVM memory that these callbacks hold, by an estimate: each keeps its query's
             plans alive. Default: an eighth of the driver's heap.
-        capture_drain_timeout_seconds: how long the end of the script waits at most for lineage to be delivered.
-        capture_stall_seconds: how long it waits at most while Kafka acknowledges nothing, if there is an outbox.
-        capture_foreach_batch_wait_seconds: how long an interval waits for Spark to report the writes inside its
-            foreachBatch function; a later write is sent as an addition to the same interval.
-        capture_topic_wait_seconds: maximum time that a batch write to Kafka waits for its topic's end offsets; 0: it
-            doesn't wait, and has offsets only if they came before it began.
-        capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
-            to be running; 0: never.
+        capture_drain_timeout_seconds: maximum time that the end of the script waits for the delivery of lineage.
+        capture_stall_seconds: maximum time that the end of the script waits while Kafka acknowledges nothing, if there
+            is an outbox.
+        capture_foreach_batch_wait_seconds: maximum time that an interval waits for Spark to report the writes inside
+            its foreachBatch function; a write reported later is sent as an addition to the same interval.
+        capture_topic_wait_seconds: maximum time that a batch write to Kafka waits for its topic's end offsets; 0: the
+            write doesn't wait, and has offsets only if they came before the write began.
+        capture_heartbeat_seconds: time between heartbeats, which report that the application, its streaming queries and
+            its writes are running; 0: no heartbeats.
         capture_commit_marks: whether the application's commits of Delta and Iceberg tables name its run, so that those
-            of a killed driver are found: in Delta's `userMetadata`, where the job sets none itself, and in the summary
+            of a killed driver are found: in Delta's `userMetadata`, if the job sets none itself, and in the summary
             of Iceberg's snapshots.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_sql: whether a run has the text of its SQL statement, without credentials.
-        capture_errors: how much a failed run reports of its error: `type`, only the class; `message`, also the message;
-            `stack`, also the stack trace. Credentials and lines of code are always removed.
+        capture_errors: detail in which a failed run reports its error: `type`, only the class; `message`, also the
+            message; `stack`, also the stack trace. Credentials and lines of code are always removed.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
-        coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
-        coalesce_max_seconds: how long a micro-batch waits for others at most. A micro-batch waits only if the previous
-            one ended less than this time earlier, so micro-batches of slower queries are sent at once.
-        metrics_port: where the driver serves its metrics for Prometheus, `/metrics`; 0: any free port, which is logged.
-            Default: nowhere.
-        metrics_host: the address to serve them on; `0.0.0.0`: any of the machine's.
+        coalesce_max_batches: maximum number of consecutive micro-batches that share one IntervalEvent; 1: each has its
+            own event.
+        coalesce_max_seconds: maximum time that a micro-batch waits for later ones. A micro-batch waits only if the
+            previous one ended less than this time earlier, so micro-batches of slower queries are sent at once.
+        metrics_port: port on which the driver serves its metrics for Prometheus, at `/metrics`; 0: any free port, which
+            is logged. Default: metrics aren't served.
+        metrics_host: the address on which metrics are served; `0.0.0.0`: all addresses of the machine.
         metrics_pushgateway: `host:port` or URL of a Prometheus Pushgateway, which takes the driver's metrics once, at
             the end of the application. For jobs that are too short to be scraped. Default: none.
-        reconcile_max_batches: how many of the last micro-batches in its checkpoint are backfilled at a query's start;
-            0: none.
+        reconcile_max_batches: maximum number of micro-batches, the last ones in the checkpoint, that are backfilled at
+            a query's start; 0: none.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: replaces the broker list in the namespaces of Kafka datasets.
         kafka_cluster_names: names of several clusters that a job uses, by cluster id or by brokers.
@@ -145,27 +149,27 @@ class CaptureSettings(BaseSettings):
         registry_url, registry_username, registry_password, registry_timeout_seconds: a schema registry to register the
             schema with; see `headwater_schemas.registry.RegistrySettings`.
         emission_policy: what happens to the job if lineage isn't durable; see `EmissionPolicy`.
-        emission_wait_seconds: under `fail_closed`, how long an interval may take to become durable before its query is
+        emission_wait_seconds: under `fail_closed`, time after which the query of an interval that isn't durable is
             stopped. A query with foreachBatch isn't stopped: its next micro-batch waits.
         outbox_enabled: False keeps events in memory only.
         outbox_path: the folder of the outbox. Default: the user's folder for state; see `outbox_folder`.
-        outbox_max_bytes: how much the outbox may hold.
-        outbox_when_full: which events are dropped when the outbox is full.
+        outbox_max_bytes: maximum size of the outbox.
+        outbox_when_full: the events that are dropped when the outbox is full.
         refuse_tainted_inputs: whether a write fails before it begins if what it would read holds bad data of an open
             incident; needs `gate_url`.
         gate_url: `http(s)://host:port` of `headwater serve`, which is asked before a write.
-        gate_token: bearer token for it, with the scope `read`.
-        gate_token_file: file with this token, read for each question; it wins over `gate_token`.
+        gate_token: bearer token for this server, with the scope `read`.
+        gate_token_file: file with this token, read for each question to the server; it wins over `gate_token`.
         gate_ca_location: PEM file of the certificate authorities to trust. Default: the system's.
         gate_max_severity: the mildest severity of an incident that holds a write, `SEV1` to `SEV5`; an incident without
             a severity always does. Default: every incident.
-        gate_timeout_seconds: longest time for the questions about all inputs of one write together.
-        gate_unavailable: what happens to a write whose inputs can't be checked: `continue`, it goes on, with a warning;
-            `refuse`, it fails.
+        gate_timeout_seconds: maximum time for the questions about all inputs of one write together.
+        gate_unavailable: what happens to a write whose inputs can't be checked: `continue`: the write goes on, with a
+            warning; `refuse`: the write fails.
         topic_prefix: first part of the name of Headwater's topics.
-        topic_partitions, topic_replication_factor: for missing topics, which capture creates.
-        topic_max_message_bytes: the largest event. Capture creates the events topic with it. The schema must fit into
-            this size, too.
+        topic_partitions, topic_replication_factor: configuration of missing topics, which capture creates.
+        topic_max_message_bytes: maximum size of an event, also of the events topic if capture creates it. The schema
+            must fit into this size, too.
     """
 
     model_config = SettingsConfigDict(
@@ -334,7 +338,7 @@ def environment_names() -> frozenset[str]:
 
 
 def _parsed(given: dict[str, Any]) -> dict[str, Any]:
-    """Parse the tables among the settings, which may be JSON, as in the environment."""
+    """Parse settings that are tables and were given as JSON text."""
     parsed = dict(given)
     for name, example in _TABLES.items():
         if isinstance(text := given.get(name), str):
@@ -365,7 +369,7 @@ def _unknown(name: str, known: list[str]) -> str:
 def headwater_properties(spark: Any) -> dict[str, str]:
     """Return the session's `spark.headwater.…` properties.
 
-    On a platform that creates the session itself, nothing else can be set.
+    On a platform that creates the session itself, only such properties can be set.
     """
     return {name: value for name, value in session_properties(spark).items() if name.startswith(PREFIX)}
 
@@ -379,7 +383,7 @@ def session_properties(spark: Any) -> dict[str, str]:
 
 
 def property_name(setting: str) -> str:
-    """`job_name` ⇒ `spark.headwater.jobName`."""
+    """Return a setting's Spark property: `job_name` ⇒ `spark.headwater.jobName`."""
     first, *others = setting.split("_")
     return PREFIX + first + "".join(word.capitalize() for word in others)
 
@@ -396,5 +400,5 @@ def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tup
 
 
 def setting_meant(name: str) -> str:
-    """`spark.headwater.jobNme` ⇒ `job_nme`: how the setting would be spelt, to find the nearest with."""
+    """Return the name of the setting that a misspelt property seems to mean: `spark.headwater.jobNme` ⇒ `job_nme`."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix(PREFIX)).lower()

@@ -45,7 +45,7 @@ class SizedSink(EventSink, Protocol):
 class DurableSink(EventSink, Protocol):
     """Sink that knows which events would survive the process. In other sinks only delivered events are durable.
 
-    Its properties and methods may be used from any thread, even after `close`.
+    The sink's properties and methods may be used from any thread, even after `close`.
     """
 
     @property

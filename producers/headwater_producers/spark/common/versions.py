@@ -2,7 +2,7 @@
 
 git checkout           ⇒ repository, branch, commit, and the script's path in it
 installed distribution ⇒ `flights 1.4.2`
-container              ⇒ the image, by the setting, else as Spark on Kubernetes was given it
+container              ⇒ the image in the setting, else in Spark's properties on Kubernetes
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Code:
 
     @property
     def version(self) -> str | None:
-        """Commit of the code; of an installed distribution its name and version."""
+        """Commit of the code, else name and version of the installed distribution."""
         return self.commit or self.package
 
 

@@ -1,4 +1,4 @@
-"""Deadline of an action that has no complete one itself: timeouts of sockets are per address and per read."""
+"""Deadline of an action as a whole: the timeouts of its sockets are per address and per read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def within(seconds: float, action: Callable[[], T], name: str) -> T:
 
     Raises:
         TimeoutError: the time was over first.
-        Exception: as the action raises.
+        Exception: any error of the action.
     """
     results: list[T] = []
     errors: list[Exception] = []

@@ -1,6 +1,7 @@
 """Connectors: one file or folder for each storage technology.
 
-A connector implements methods of `Connector` (connector.py). To add one, write its file, and add it to the list below.
+A connector implements methods of `Connector` (connector.py). To add a connector, write its file, and add the connector
+to the list below.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Connector: questions that capture asks about a storage technology.
 
     what does this leaf read?                      read(leaf)          ─▶ Leaf
-    what does this command write?                  write(command)      ─▶ Written
-    what does this command change, without rows?   change(command)     ─▶ DatasetChange …
+    what does this command write?                  write(command)      ─▶ WrittenOutputs
+    what does this command change, without rows?   change(command)     ─▶ DdlChange …
     which position did this scan read?             scanned(scan)       ─▶ Scanned
     which range did this micro-batch read?         read_range(source)  ─▶ RangeRead …
     what did this batch command commit?            batch_log(run)      ─▶ BatchLog
@@ -160,7 +160,7 @@ class Connector:
         """Return the description (as in a progress) of the sink whose log is at a path.
 
         Raises:
-            OSError, Py4JError: it can't be read.
+            OSError, Py4JError: the log can't be read.
         """
         return None
 
@@ -202,5 +202,5 @@ class Connector:
         return
 
     def hidden_plans(self, command: Any) -> Sequence[Any]:
-        """List the plans that a JVM command keeps to itself, neither as children nor as inner children."""
+        """List the plans that a JVM command has neither as children nor as inner children."""
         return ()

@@ -1,4 +1,4 @@
-"""Further answers of connectors, besides `Leaf` and `Written`: scans, offset ranges, commits, tables."""
+"""Further answers of connectors, in addition to `Leaf` and `WrittenOutputs`: scans, offset ranges, commits, tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RangeRead:
     Attributes:
         position: the range; None if unknown.
         certainty: certainty of `position`.
-        dataset: name of the dataset, where the source has several; None: the range covers the whole source.
+        dataset: name of the dataset, if the source has several datasets; None: the range covers the whole source.
         most_rows: maximum number of rows in the range; None if the offsets don't bound it.
     """
 
@@ -129,7 +129,7 @@ class StreamLog(Protocol):
     """Log of a streaming query's sink."""
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """Return the commit of a micro-batch; None if the log doesn't have it, or no longer."""
+        """Return the commit of a micro-batch; None if the log doesn't have it (any longer)."""
 
 
 @dataclass(frozen=True)

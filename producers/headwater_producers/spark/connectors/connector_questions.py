@@ -38,7 +38,7 @@ _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def unwrapped(table: Any) -> Any:
-    """Return the table inside Spark's wrapper for MERGE, UPDATE and DELETE; any other table as it is."""
+    """Return the table inside Spark's wrapper for MERGE, UPDATE and DELETE; any other table unchanged."""
     return table.table() if class_name(table) == "RowLevelOperationTable" else table
 
 
@@ -281,7 +281,7 @@ class SourceOffsets:
     """Streaming source in one micro-batch.
 
     Attributes:
-        start, end: offsets before and after, the source's own JSON, parsed; None if Spark has none.
+        start, end: offsets before and after, parsed from the source's own JSON; None if Spark has no offset.
         description: description in a progress: `FileStreamSource[file:/in]`; empty if there is only a checkpoint.
         kind: kind of the source in the plan; None if no plan names it.
         from_beginning: see `PlanInput`.
@@ -307,7 +307,7 @@ class CheckpointSource:
     """Streaming source of which only the checkpoint is available.
 
     Attributes:
-        end: its last offset, the source's own JSON, parsed; None if it has none yet.
+        end: the source's last offset, parsed from the source's own JSON; None if it has no offset yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
         given: dataset that the user has named: a path or URI; a namespace and name with a space between; for Kafka only
@@ -364,7 +364,7 @@ class StreamSink:
 
     @property
     def path(self) -> str:
-        """Path in the sink's description, the only place that has it in full."""
+        """Path in the sink's description; no other field has the full path."""
         return self.description.partition("[")[2].removesuffix("]")
 
     @property

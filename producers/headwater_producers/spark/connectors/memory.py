@@ -42,7 +42,7 @@ class Generated(Connector):
         if command.name == "WriteToContinuousDataSource":
             return _continuous(command) if name in _CONTINUOUS else None
         if name in _CALLBACKS:
-            return WrittenOutputs()  # to no dataset
+            return WrittenOutputs()  # these sinks write no dataset
         # A memory sink's table has the name of its query, and an application may have several.
         query = setting(command.options, "queryName")
         return WrittenOutputs((unnamed(command, command.subject, command.mode, part=query),))

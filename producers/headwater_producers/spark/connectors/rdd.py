@@ -23,7 +23,7 @@ from headwater_schemas import naming
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_RDDS: Final = 200
-"""Largest number of RDDs to follow: each costs about five round trips."""
+"""Maximum number of RDDs to follow: each takes about five round trips."""
 
 LOCAL: Final = "LocalRelation"
 FRAME: Final = "LogicalRDD"

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 class Registry:
     """Connectors by the classes that they declare, in the order in which they were added.
 
-    Callers ask the connectors that it finds for a subject: see `first_answer`.
+    Callers ask the connectors that the registry finds for a subject: see `first_answer`.
 
     Args:
         connectors: initial connectors.
@@ -79,7 +79,7 @@ class Registry:
         ]
 
     def mark_commits(self, session: Any, run_id: str, *, marked: bool = True) -> None:
-        """Make a session's commits name the run of its application, or no longer. Never raises."""
+        """Make a session's commits name the run of its application, or stop that (`marked` False). Never raises."""
         for each in self._connectors:
             try:
                 (each.mark_commits if marked else each.unmark_commits)(session, run_id)
@@ -104,13 +104,13 @@ class Registry:
         hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
         if hidden:
             return hidden
-        # Commands that keep their query to themselves show it as an inner child.
+        # Commands whose query is no child show it as an inner child.
         if plan.children().isEmpty():
             return list(items(plan.innerChildren())) or [plan]
         return [plan]
 
     def leaves(self, plan: Any) -> Iterator[Any]:
-        """Yield the leaves of these plans, and of their subqueries."""
+        """Yield the leaves of the plans inside `plan`, and of their subqueries."""
         for root in self.roots(plan):
             yield from items(root.collectLeaves())
             for subquery in items(root.subqueriesAll()):

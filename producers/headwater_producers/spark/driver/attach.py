@@ -82,8 +82,8 @@ def attach(
 
     Args:
         spark: the session.
-        settings: default: the properties `spark.headwater.…`, of the session's `spark.conf` and below that of the
-            application, and below both the environment (`HEADWATER_…`).
+        settings: settings of the capture. Default: the properties `spark.headwater.…` of the session's `spark.conf`,
+            else of the application, else the environment variables `HEADWATER_…`.
         sink: destination of events; default: Kafka.
         overrides: single settings by name, on top of `settings`: `attach(spark, job_name="enrich")`.
 
@@ -173,7 +173,7 @@ def _wired(
         settings: settings of the capture.
         sink: destination of events.
         listeners: listeners of the application.
-        gate: asked about the inputs of writes before they begin; None: nothing is.
+        gate: asked about the inputs of writes before they begin; None: no write is checked.
         asked: the settings and the sink that `attach` was given.
     """
     # Facts of the application.
@@ -216,7 +216,7 @@ def _wired(
     topics = ObservedTopics(topic_states)
     store, gaps = LastEmittedStore(Path(outbox.folder) / "queries" if outbox is not None else None), Gaps()
     emitter = StreamEmitter(context=context, emit=publisher.emit, dedup=dedup, files=files, topics=topics, store=store)
-    # Nothing may wait where the next micro-batch waits for the result.
+    # Under `fail_closed` the next micro-batch waits for this one's event, so none is buffered.
     per_event = 1 if is_fail_closed else settings.coalesce_max_batches
     backfill = Backfill(
         context=context,
@@ -309,7 +309,10 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def _cached_max_event_bytes(sink: SizedSink) -> Callable[[], int]:
-    """Return the largest event that the sink takes. The first call waits for it, on capture's worker thread."""
+    """Return a function for the sink's maximum size of an event, whose first call waits for the brokers' limit.
+
+    The first call is made on capture's worker thread.
+    """
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)
 
@@ -332,7 +335,7 @@ def event_context(
         app_name: Spark's name of the application.
         sink: destination of events, if it is known.
         spark_version: version of the session's Spark.
-        started_by: the orchestrator's runs above it.
+        started_by: the orchestrator's runs that started the application.
         properties: properties of the session.
         environment: environment of the driver.
         user: user that Spark runs as.

@@ -73,8 +73,8 @@ class Attributor:
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Such a plan is rebuilt with each micro-batch: the batch's number, or the minute, must not make it another
-        # plan.
+        # Inside foreachBatch a plan is built for each micro-batch: a number in it, such as the batch's, must not make
+        # it a new plan.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(
@@ -172,7 +172,7 @@ def _last(store: Any) -> Iterator[Any]:
 
 
 def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
-    # An adaptive plan is compared in its final form; its text also differs from Spark's store.
+    # The metrics are those of an adaptive plan's final form; its text differs from the text in Spark's store.
     metrics = set(_OF_PLAN.findall(str(opened(execution.executedPlan()).metrics().toString())))
     if metrics:
         return lambda each: not metrics.isdisjoint(_OF_STORE.findall(str(each.metrics().toString())))

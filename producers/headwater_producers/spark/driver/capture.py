@@ -118,7 +118,7 @@ class Capture:
         """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
         For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or the job's own code. Each call
-        is a run. It doesn't wait, and a failed check never fails the job.
+        is a run. The call doesn't wait, and a failed check never fails the job.
 
         Args:
             results: one `QualityResult` or mapping per check: `assertion` and `passed`, and if known `column`, `value`,

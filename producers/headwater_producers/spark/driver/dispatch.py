@@ -1,4 +1,4 @@
-"""Dispatch: handling of signals with their JVM references on the worker's thread, into events."""
+"""Dispatch: builds events from signals, which hold JVM references, on the worker's thread."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Dispatch:
         failed: takes a sentence about each part of a plan that couldn't be read; the event is emitted without the part.
         dedup: cache of emitted job, dataset and plan events.
         settings: settings for reading plans.
-        heartbeat_seconds: time between heartbeats; 0: none.
+        heartbeat_seconds: time between heartbeats; 0: no heartbeats.
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.
         kept: store of open writes, for the next process.
@@ -87,7 +87,7 @@ class Dispatch:
         reads_are_runs: True if a query that only reads is a run.
 
     Attributes:
-        frames: frames that live on as RDDs.
+        frames: frames that became RDDs.
     """
 
     def __init__(
@@ -132,7 +132,12 @@ class Dispatch:
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Search for streaming queries that no listener has reported, periodically or `at_once`."""
+        """Do the work that no signal starts: find untracked queries, announce running writes, emit heartbeats.
+
+        Args:
+            at_once: False: do what is due. True: find untracked queries and runs of Iceberg procedures now; no other
+                work is done.
+        """
         for session in self._untracked.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
@@ -280,7 +285,7 @@ class Dispatch:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
             return
         if signal.error is None and wrote_nothing(write, staged):
-            self._running.wrote_nothing(execution, "it found nothing to write", ended_at)
+            self._running.wrote_nothing(execution, "the command found nothing to write", ended_at)
             return
         observed = observed_metrics(execution) if signal.error is None else {}
         run = BatchRun(
@@ -304,7 +309,7 @@ class Dispatch:
         self._running.ended(execution)
 
     def _used_by_code(self, description: PlanDescription, at: datetime) -> None:
-        """Emit a run of the reads that a plan's functions may use; none with `capture_reads`: each read has its run."""
+        """Emit a run of the reads whose rows a plan's functions may use; none if each read is a run of its own."""
         read = None if self._reads_are_runs else self._program.used_by_code(description)
         if read is not None:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
@@ -323,7 +328,7 @@ class Dispatch:
                 self._emit(event)
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
-        # A failed write inside foreachBatch fails its query, whose run records that.
+        # A failed write inside foreachBatch fails its query, and the query's run records the failure.
         if batch is not None and (run.error is not None or self._streams.wrote(batch, run.write, at)):
             return
         if run.error is None:

@@ -70,14 +70,14 @@ class Durability:
         """Yield the reasons why some lineage isn't durable after the end of capture; empty if all is durable.
 
         Args:
-            delivered: True if all was made into events, and delivered.
+            delivered: True if all callbacks became events, and all events were delivered.
         """
         if (lost := self.lost()) is not None:
             yield lost
         if not self._engine.ended_in_time:
-            yield "not all that happened could be looked at in time (capture_drain_timeout_seconds)"
+            yield "not all callbacks were processed in time (capture_drain_timeout_seconds)"
         if self._durable is None and not delivered:
-            yield "not all of it was delivered"
+            yield "not all lineage was delivered"
         elif self._durable is not None and (at_risk := self._durable.await_durable(0)):
             yield f"{at_risk} events are neither acknowledged by Kafka nor in an outbox"
 
@@ -115,7 +115,7 @@ class Emission:
         if self._fence is not None and self._watch is not None:
             self._watch.fence(query_id)
             if batch_id == 0:
-                return  # nothing was committed before it
+                return  # no micro-batch was committed before it
             jvm = frame.sparkSession.sparkContext._jvm
             self._fence.hold(jvm, batch_id, lambda: self._queries.is_stopped(query_id))
 
@@ -127,7 +127,7 @@ class Emission:
         """Return the error to raise when capture has ended.
 
         Args:
-            delivered: True if all was made into events, and delivered.
+            delivered: True if all callbacks became events, and all events were delivered.
 
         Returns:
             None if the policy doesn't fail jobs, or all lineage is durable.
@@ -191,8 +191,8 @@ class Fence:
             if (now := self._clock()) - complained >= _COMPLAIN_SECONDS:
                 complained = now
                 logger.warning(
-                    "lineage capture: micro-batch %d has waited %d s for its lineage to become durable "
-                    "(emission_policy fail_closed); is the outbox writable, or Kafka reachable?",
+                    "lineage capture: micro-batch %d has waited %d s for the lineage of earlier micro-batches to "
+                    "become durable (emission_policy fail_closed); is the outbox writable, or Kafka reachable?",
                     batch_id,
                     now - began,
                 )

@@ -2,7 +2,7 @@
 
 The worker's loop takes a signal, builds its events and publishes them. Between signals, and at least four times a
 second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
-It also wakes when a buffered interval is due.
+The worker also wakes when a buffered interval is due.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Engine:
     def await_end(self) -> None:
         """Wait for a running `finish`.
 
-        It takes no lock: a signal handler may call it on the thread whose engine code it interrupted.
+        This method takes no lock: a signal handler may call it on the thread whose engine code the signal interrupted.
         """
         while (end := self._end) is not None and not end.done.is_set() and end.remaining():
             time.sleep(0.02)
@@ -233,7 +233,7 @@ class PublishTally:
 
 
 class EventPublisher:
-    """Publisher of events to the sink, with counters of accepted, refused and failed ones.
+    """Publisher of events to the sink, with counters of accepted, refused and failed events.
 
     Args:
         sink: destination of events.
@@ -248,7 +248,7 @@ class EventPublisher:
         self._logged: set[str] = set()
 
     def emit(self, event: LineageEvent) -> bool:
-        """Publish an event; False if the sink refuses it, which is counted."""
+        """Publish an event; False if the sink refuses the event, and the refusal is counted."""
         interval = event.interval_event
         try:
             self._sink.publish(event)
@@ -410,29 +410,29 @@ class Worker:
         # Step 2. Handle the inbox.
         self._take_in()
         # An error in one step doesn't skip the others.
-        failed, doing = (
+        failed_before, guarded = (
             self._publisher.tally.failed,
             partial(self._publisher.guard, "ending" if request.last else "flushing"),
         )
         # Step 3. Finish waiting work: no more callbacks will come for it.
         if request.delivers:
-            doing(lambda: self._handler.look_around(at_once=True))
+            guarded(lambda: self._handler.look_around(at_once=True))
         streams = self._streams
-        doing(streams.announce_planned)
-        doing(lambda: streams.settle(streams.pending, datetime.now(UTC)))
+        guarded(streams.announce_planned)
+        guarded(lambda: streams.settle(streams.pending, datetime.now(UTC)))
         while streams.behind and request.remaining():
-            doing(streams.backfill_next)
-        doing(lambda: streams.send_all(EmissionReason.STOP if request.last else EmissionReason.CHECKPOINT))
+            guarded(streams.backfill_next)
+        guarded(lambda: streams.send_all(EmissionReason.STOP if request.last else EmissionReason.CHECKPOINT))
         # Step 4. Act as requested.
         if request.action is not None:
-            doing(request.action)
+            guarded(request.action)
         # Step 5. Deliver.
         if request.delivers:
-            doing(partial(self._deliver, request))
-        request.failed = self._publisher.tally.failed - failed
+            guarded(partial(self._deliver, request))
+        request.failed = self._publisher.tally.failed - failed_before
         if request.last:
-            doing(self._handler.close)
-            doing(self._publisher.close)
+            guarded(self._handler.close)
+            guarded(self._publisher.close)
 
     def _deliver(self, request: DrainRequest) -> None:
         stall_seconds = request.stall_seconds if request.last else None

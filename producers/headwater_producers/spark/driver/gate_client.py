@@ -1,12 +1,12 @@
-"""Client of the gate of `headwater serve`: which open incidents' bad data is in a dataset.
+"""Client of the gate of `headwater serve`: looks up the open incidents whose bad data is in a dataset.
 
     GET {gate_url}/api/v1/gate?dataset=s3://lake/orders&partition=day=2026-11-27&max_severity=SEV2
 
 | answer                                | means                                        |
 |---------------------------------------|----------------------------------------------|
-| 200                                   | free, or the incidents that hold it          |
+| 200                                   | no incident holds it, or those that hold it  |
 | 404 with the type of an unknown name  | the graph has no such dataset                |
-| any other, none, or none in time      | it isn't known: `GateUnavailableError`       |
+| any other answer, or none in time     | unknown: `GateUnavailableError`              |
 
 A redirect isn't followed and no proxy is used: each would carry the token elsewhere.
 """
@@ -31,10 +31,10 @@ _MAX_ANSWER_BYTES: Final = 1024 * 1024
 
 
 class GateUnavailableError(Exception):
-    """Unusable answer of the gate, or none. The text has the reason and no secret.
+    """Unusable or missing answer of the gate. The text has the reason and no secret.
 
     Attributes:
-        is_silent: the server gave no answer at all.
+        is_silent: True if the server gave no answer at all.
     """
 
     def __init__(self, reason: str, *, is_silent: bool = False) -> None:
@@ -43,11 +43,11 @@ class GateUnavailableError(Exception):
 
 
 class GateHold(msgspec.Struct, frozen=True):
-    """An open incident that covers a dataset, or may.
+    """Open incident that covers a dataset, or possibly covers it.
 
     Attributes:
-        incident: its id.
-        title, severity: as stated.
+        incident: id of the incident.
+        title, severity: title and severity of the incident; None if not stated.
         certainty: EXACT, INFERRED, UPPER_BOUND; UNKNOWN: bad data may be there.
     """
 
@@ -58,11 +58,11 @@ class GateHold(msgspec.Struct, frozen=True):
 
 
 class GateReply(msgspec.Struct, frozen=True):
-    """The part of the gate's answer that decides on a write.
+    """Part of the gate's answer that decides on a write.
 
     Attributes:
-        is_free: no open incident covers the dataset, and all were looked at.
-        holds: incidents that cover it, the latest opened first.
+        is_free: True if all open incidents were checked, and none covers the dataset.
+        holds: incidents that cover the dataset, the latest opened first.
     """
 
     is_free: bool
@@ -99,17 +99,17 @@ class GateClient:
         self.where = f"{parts.scheme}://{parts.netloc}"
 
     def ask(self, dataset: DatasetRef, partition: str | None, seconds: float) -> GateReply | None:
-        """Return what holds a dataset, or a partition of it; None: the graph has no such dataset.
+        """Return the gate's answer about a dataset or one of its partitions; None: the graph has no such dataset.
 
         Args:
             dataset: the dataset.
-            partition: `key=value/…`; None: all of it.
+            partition: `key=value/…`; None: the whole dataset.
             seconds: longest time to wait for the whole answer.
 
         Raises:
-            GateUnavailableError: there is no answer.
+            GateUnavailableError: the answer is missing or unusable.
         """
-        # Namespace and name with a slash between: one of the ways in which the server splits a name.
+        # Namespace and name with a slash between, a form that the server can split.
         query = {"dataset": f"{dataset.namespace}/{dataset.name}", "partition": partition}
         query["max_severity"] = self._settings.gate_max_severity
         target = f"{self._path}?{urlencode({name: value for name, value in query.items() if value is not None})}"
@@ -150,7 +150,7 @@ class GateClient:
         if not token:
             return {}
         if not token.isascii() or not token.isprintable() or " " in token:
-            raise GateUnavailableError("gate_token has other letters than printable ones of ASCII, or spaces")
+            raise GateUnavailableError("gate_token has spaces, or characters that aren't printable ASCII")
         return {"Authorization": f"Bearer {token}"}
 
 
@@ -168,7 +168,7 @@ def _reply(status: int, answer: bytes) -> GateReply | None:
                 raise GateUnavailableError("more incidents are open than the gate looks at")
             return reply
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # A proxy's page, or another server's.
+        # A page of a proxy, or of another server.
         raise GateUnavailableError(f"its answer ({status}) isn't a gate's") from None
     raise GateUnavailableError(f"it answers {status}")
 

@@ -5,7 +5,7 @@ The first `attach` of a process installs them; in applications that aren't captu
     DataStreamWriter.foreachBatch        the function is wrapped, to report the micro-batch of each call
     DataStreamWriter.start, toTable      a new session is observed for its streams, too, from its first query on
     SparkSession.newSession              the new session joins
-    DataFrame.checkpoint, .rdd, …        frames that become RDDs leave a plan behind
+    DataFrame.checkpoint, .rdd, …        frames become RDDs or new plans: their own plans are remembered
     RDD.foreach, .saveAs…                run no query
     RDD.collect, .take, …                return rows to the program without a query; so does DataFrame.toLocalIterator
     DataFrameWriter.save                 to Kafka: the topic's end offsets are requested before the write
@@ -14,10 +14,10 @@ Spark keeps a listener for the whole life of the application for each session wh
 application may create a session for each request that it serves. So a session of `newSession()` is only observed for
 streams once it starts a query.
 
-A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM nothing but which
-application it is in, never changes what is returned or raised, and an exception of ours ends here. Only a batch write
-to Kafka waits until the topic's state is known, `capture_topic_wait_seconds` at most; after an answer that didn't come
-in time, no write waits for PAUSE_SECONDS.
+A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM only for the
+application's id, and never changes the method's result or exception; no exception of capture leaves it. Only a batch
+write to Kafka waits until the topic's state is known, `capture_topic_wait_seconds` at most; after a write that waited
+in vain, no write waits for PAUSE_SECONDS.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
 def _becoming(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def rdd(self: Any) -> Any:
-        made = original(self)
-        _report_kept(self, rdd=made)
-        return made
+        result = original(self)
+        _report_kept(self, rdd=result)
+        return result
 
     return rdd
 
@@ -179,9 +179,9 @@ def _report_kept(source: Any, *, frame: Any = None, rdd: Any = None) -> None:
     try:
         application = sessions.known_application(source._session.sparkContext)
         if application is not None and (target := application.target) is not None:
-            kept = frame._jdf if frame is not None else None
-            made = rdd._jrdd if rdd is not None else None
-            target.offer(FrameKept(source._jdf, kept, made, source._session))
+            jvm_frame = frame._jdf if frame is not None else None
+            jvm_rdd = rdd._jrdd if rdd is not None else None
+            target.offer(FrameKept(source._jdf, jvm_frame, jvm_rdd, source._session))
     except Exception:
         logger.warning(
             "lineage capture: the RDD of a DataFrame can't be read; writes of its rows are recorded without its inputs",
@@ -205,11 +205,11 @@ def _jvm_rdd(rdd: Any) -> Any:
 
     PySpark creates an RDD for the chain only when it runs, and a new one for each action.
     """
-    made = getattr(rdd, "_jrdd_val", None)
-    if made is not None:
-        return made
-    begun = getattr(rdd, "_prev_jrdd", None)
-    return begun if begun is not None else rdd._jrdd
+    own = getattr(rdd, "_jrdd_val", None)
+    if own is not None:
+        return own
+    first = getattr(rdd, "_prev_jrdd", None)
+    return first if first is not None else rdd._jrdd
 
 
 def _hook_foreach_batch() -> None:
@@ -275,16 +275,16 @@ def _hook_new_sessions() -> None:
 
     @functools.wraps(original)
     def new_session(self: SparkSession) -> SparkSession:
-        made = original(self)
+        session = original(self)
         try:
-            if sessions.known_application(made.sparkContext) is not None:
-                sessions.join(made, is_new=True)
+            if sessions.known_application(session.sparkContext) is not None:
+                sessions.join(session, is_new=True)
         except Exception:
             logger.warning(
                 "lineage capture: no listener could be added to a new session; its queries aren't recorded",
                 exc_info=True,
             )
-        return made
+        return session
 
     setattr(new_session, WRAPPED, True)
     SparkSession.newSession = new_session  # type: ignore[method-assign]
@@ -306,7 +306,7 @@ class TopicWait:
 
         Args:
             writer: PySpark's writer, which is about to write.
-            options: given to `save`.
+            options: options given to `save`.
         """
         try:
             application = sessions.known_application(writer._spark.sparkContext)
@@ -317,7 +317,8 @@ class TopicWait:
                 writer.options(**options)
             asked = threading.Event()
             target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
-            # A later answer bounds nothing. Mostly it is known before Spark writes, even without a wait.
+            # An answer after the write has begun bounds nothing. Mostly it comes before Spark writes, even without a
+            # wait.
             if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:

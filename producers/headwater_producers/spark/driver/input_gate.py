@@ -1,7 +1,8 @@
-"""Gate before a write: its inputs are looked up in the graph, and an open incident with bad data in one refuses it.
+"""Gate before a write: looks up the write's inputs in the graph, and refuses the write if one is held.
 
-Answers hold for CACHE_SECONDS, so that a job with hundreds of writes asks about each dataset a few times a minute. A
-server that gives no answer isn't asked again for as long.
+An open incident holds the datasets and partitions with its bad data. Answers are cached for CACHE_SECONDS, so that a
+job with hundreds of writes asks about each dataset a few times a minute. A server that gave no answer isn't asked again
+for CACHE_SECONDS.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from headwater_schemas.visible import visible
 logger = logging.getLogger(__name__)
 
 CACHE_SECONDS: Final = 10.0
-"""Time for which an answer holds, and for which a server without one isn't asked again."""
+"""Time for which an answer is cached, and for which a server that gave no answer isn't asked again."""
 WARN_SECONDS: Final = 30.0
-"""Least time between two warnings."""
+"""Minimum time between two warnings."""
 MAX_PARTITIONS: Final = 16
-"""Largest number of partitions that are asked about one by one; with more the dataset counts as a whole."""
+"""Maximum number of partitions that are checked one by one; with more, the dataset is checked as a whole."""
 _MAX_ANSWERS: Final = 1_000
 _Answer = GateReply | GateUnavailableError | None
 _MAX_TITLE_CHARS: Final = 100
@@ -43,7 +44,7 @@ class InputGate:
         client: asks the server.
         settings: settings of the capture.
         plan_settings: settings of describing plans.
-        frames: frames that live on as RDDs.
+        frames: frames that became RDDs.
         clock: monotonic seconds.
     """
 
@@ -87,48 +88,52 @@ class InputGate:
             read: reads the inputs.
 
         Raises:
-            TaintedInputError: one does; or, with `gate_unavailable` refuse, that isn't known of an input.
+            TaintedInputError: an open incident holds an input; or an input can't be checked, and `gate_unavailable` is
+                `refuse`.
         """
-        gaps: list[str] = []
+        problems: list[str] = []
         try:
-            self._check(read(), gaps)
+            self._check(read(), problems)
         except TaintedInputError:
             raise
         except Exception as error:
             # The type alone: the text of py4j's errors may hold options, and options passwords.
             logger.debug("lineage capture: the inputs of a write can't be checked", exc_info=True)
             self._count(GateOutcome.UNAVAILABLE)
-            gaps.append(f"what the write reads couldn't be read ({type(error).__name__})")
-        if gaps:
-            self._unchecked(gaps[0])
+            problems.append(f"what the write reads couldn't be read ({type(error).__name__})")
+        if problems:
+            self._unchecked(problems[0])
 
-    def _check(self, inputs: WriteInputs, gaps: list[str]) -> None:
+    def _check(self, inputs: WriteInputs, problems: list[str]) -> None:
         for problem in inputs.unknown:
             logger.debug("lineage capture: an input of a write isn't checked: %s", problem)
             self._count(GateOutcome.UNREAD)
         for failure in inputs.failures:
             self._count(GateOutcome.UNAVAILABLE)
-            gaps.append(failure)
+            problems.append(failure)
         deadline = self._clock() + self._settings.gate_timeout_seconds
         for dataset in inputs.datasets:
             try:
                 held = self._held(dataset, inputs, deadline)
             except GateUnavailableError as error:
                 self._count(GateOutcome.UNAVAILABLE)
-                gaps.append(f"the gate at {self._client.where}: {error}")
+                problems.append(f"the gate at {self._client.where}: {error}")
                 continue
             if held is not None:
                 self._count(GateOutcome.HELD)
                 partition, holds = held
                 raise TaintedInputError(
                     f"Refused: {_named(dataset, partition)} {_held_by(holds)}. Nothing was written. See headwater "
-                    f"incident show {_one_line(holds[0].incident)}; without refuse_tainted_inputs it would be written."
+                    f"incident show {_one_line(holds[0].incident)}; without refuse_tainted_inputs the write would run."
                 )
 
     def _held(
         self, dataset: DatasetRef, inputs: WriteInputs, deadline: float
     ) -> tuple[str | None, tuple[GateHold, ...]] | None:
-        """Return the partition and the incidents that hold it; None if what would be read is free, or not known."""
+        """Return the held partition (None: the dataset as a whole), and the incidents that hold it.
+
+        None if no incident holds the part that would be read, or the graph doesn't have the dataset.
+        """
         whole = self._answer(dataset, None, deadline)
         if whole is None:
             self._count(GateOutcome.UNKNOWN)
@@ -155,7 +160,7 @@ class InputGate:
         else:
             answer = self._asked(dataset, partition, deadline - now)
         if isinstance(answer, GateUnavailableError):
-            # A new one: the same would collect the frames of each raise.
+            # A new error: the traceback of the cached one would grow with each raise.
             raise GateUnavailableError(str(answer))
         return answer
 
@@ -178,7 +183,7 @@ class InputGate:
         if self._settings.gate_unavailable == "refuse":
             raise TaintedInputError(
                 f"Refused: the inputs of this write couldn't be checked for bad data: {reason}. Nothing was written. "
-                "Try again; with gate_unavailable=continue it would be written."
+                "Try again; with gate_unavailable=continue the write would run."
             )
         if self._clock() >= self._warn_at:
             self._warn_at = self._clock() + WARN_SECONDS

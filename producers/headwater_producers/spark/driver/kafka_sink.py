@@ -93,7 +93,7 @@ def kafka_sink(settings: CaptureSettings) -> DurableSink:
 def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Exception) -> KafkaSink:
     if settings.outbox_path is not None:
         publisher.close(timeout_seconds=0)
-        raise CaptureSettingsError(f"outbox_path: {why}; set another, or outbox_enabled=false") from why
+        raise CaptureSettingsError(f"outbox_path: {why}; set another path, or outbox_enabled=false") from why
     logger.warning(
         "lineage capture: events wait for Kafka in memory only, and are lost with the process: %s "
         "(set outbox_path, or outbox_enabled=false)",

@@ -2,8 +2,8 @@
 
 Two proxies are registered once per session for its life. Python can't remove a listener, and a second listener would
 receive everything twice: so `SessionListeners` are created once, and `target` switches them. Callbacks come on JVM
-threads (the listener bus; for `onQueryStarted` the query's own, inside `start()`), so they only take references. An
-exception of ours ends here.
+threads (the listener bus; for `onQueryStarted` the query's own, inside `start()`), so they only take references. No
+exception of capture leaves a callback.
 
 This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
 references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
@@ -75,8 +75,8 @@ COLUMN_BYTES: Final = 5 * 1024
 PASSED_BYTES: Final = 512
 """Bytes of a column that an operator only passes on: such columns share an attribute."""
 
-# Assumed least share of computed columns among those that Spark's text only counts. The text names an operator's first
-# columns; computed ones may follow.
+# Assumed minimum share of computed columns among those that Spark's text only counts. The text names an operator's
+# first columns; computed columns may follow.
 _LEAST_COMPUTED: Final = 0.2
 
 # Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
@@ -131,7 +131,7 @@ class SessionListeners:
     """Registered listeners of one session, and `target`, the receiver of their callbacks; None: no receiver.
 
     Args:
-        session: the `SparkSession` they are registered with.
+        session: the `SparkSession` that the listeners are registered with.
     """
 
     def __init__(self, session: Any = None) -> None:
@@ -154,11 +154,11 @@ class SessionListeners:
         """
         if (known := self._known()) is not None:
             return known
-        left = self._in_jvm.get() if self._in_jvm is not None else None
-        if left is None or (made := session_of(self._context, left)) is None:
+        jvm_session = self._in_jvm.get() if self._in_jvm is not None else None
+        if jvm_session is None or (session := session_of(self._context, jvm_session)) is None:
             return None
-        self._known = weakref.ref(made)
-        return made
+        self._known = weakref.ref(session)
+        return session
 
     def register(self, *, streams: bool) -> None:
         """Register the proxies, once.
@@ -202,7 +202,7 @@ class SessionListeners:
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become the new default session."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down: the new session would become the default."""
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
@@ -262,7 +262,7 @@ class StreamListener:
         self._listeners = listeners
 
     def onQueryStarted(self, event: Any) -> None:
-        """Receive a query's start, inside `start()`. Reads the query now: it may be gone when the worker looks."""
+        """Receive a query's start, inside `start()`. Reads the query now: it may have ended when the worker looks."""
         if self._listeners.target is None:
             return
         own = _sole_reference(event)
@@ -352,12 +352,12 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 class Inbox(Generic[T]):
     """Inbox with many producers and one consumer. Putting never waits: items are dropped and counted when it is full.
 
-    It is bounded by the number of its items and by their total size; a single item always has room. Its lock is
+    The inbox is bounded by the number of its items and by their total size; a single item always has room. Its lock is
     reentrant, since a signal handler may run inside any of its methods.
 
     Args:
-        limit: largest number of waiting items.
-        limit_bytes: largest estimated size of waiting items; None: no limit.
+        limit: maximum number of waiting items.
+        limit_bytes: maximum estimated size of waiting items; None: no limit.
     """
 
     def __init__(self, limit: int, limit_bytes: int | None = None) -> None:
@@ -375,7 +375,7 @@ class Inbox(Generic[T]):
 
         Args:
             item: item to add.
-            weight: estimated bytes that it keeps alive.
+            weight: estimated bytes that the item keeps alive.
             always: True for the few items that are never dropped.
         """
         with self._changed:
@@ -407,7 +407,7 @@ class Inbox(Generic[T]):
             return self._pop() if self._items else None
 
     def take_waiting(self) -> Iterator[T]:
-        """Yield the items that are here now, in order, without the urgent ones. Each counts until it is yielded."""
+        """Yield the items that wait now, in order, without urgent items. Each counts as waiting until it is yielded."""
         for _ in range(len(self._items)):
             with self._changed:
                 if not self._items:
@@ -455,7 +455,7 @@ class SignalTarget:
             raising.
         captures_reads: True if queries that only read are captured, too.
         topic_wait_seconds: longest time that a batch write to Kafka may wait for its topic's state.
-        input_gate: checks the inputs of writes before they begin; None: nothing does.
+        input_gate: checks the inputs of writes before they begin; None: no write is checked.
     """
 
     def __init__(
@@ -490,7 +490,7 @@ class SignalTarget:
         if self._inbox.put(signal, weight=weight, always=always):
             return
         if isinstance(signal, TopicWriteBegins):
-            signal.asked.set()  # the worker won't
+            signal.asked.set()  # the worker doesn't get the signal
         shared_metrics().dropped.inc()
         if not self._logged_drops:
             self._logged_drops = True

@@ -18,7 +18,7 @@ from headwater_schemas.redaction import redact
 logger = logging.getLogger(__name__)
 
 PUSH_SECONDS: Final = 3.0
-"""Longest time of a push to a Pushgateway: the end of the application waits for it."""
+"""Maximum time of a push to a Pushgateway: the end of the application waits for the push."""
 PUSHED: Final = "headwater-jobs"
 """Label `job` of pushed metrics."""
 
@@ -86,7 +86,7 @@ def push(gateway: str, application: str) -> bool:
         application: name of the application: runs of one job replace each other.
 
     Returns:
-        True if the gateway took them.
+        True if the gateway took the metrics.
     """
     capture_metrics()
     outbox_metrics()

@@ -58,7 +58,8 @@ class RunningQueries:
 
     Args:
         sessions: the application's sessions, which have the queries.
-        stop_reasons: reason of each stop by capture, by query id: the query's run FAILs with it.
+        stop_reasons: for each query id, the reason why capture stopped the query: its run ends with FAIL and this
+            error.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class RunningQueries:
         return query is not None and not query.isActive()
 
     def _query(self, query_id: str) -> Any:
-        """Return a streaming query; None if no session has it. The copied session that it runs in doesn't."""
+        """Return a streaming query from the session that it was started in; None if no session has it."""
         found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
         return next((query for query in found if query is not None), None)
 

@@ -17,7 +17,7 @@ from headwater_schemas.events import Certainty, ColumnLineage
 
 logger = logging.getLogger(__name__)
 
-_NO_FILES = "which files an Iceberg procedure took over isn't known"
+_NO_FILES = "the files that an Iceberg procedure took over aren't known"
 
 
 class Procedures:

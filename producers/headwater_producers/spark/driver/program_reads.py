@@ -41,7 +41,7 @@ class ProgramReads:
             del self._inputs[oldest]
 
     def used_by_code(self, description: PlanDescription) -> Write | None:
-        """Return a read of the datasets that a plan's functions may use besides its inputs; each is returned once.
+        """Return a read of the datasets that a plan's functions may use in addition to its inputs; each only once.
 
         A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
         that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.
@@ -49,10 +49,10 @@ class ProgramReads:
         if not any(edge.kind is TransformationKind.EXTERNAL for edge in description.lineage.edges):
             return None
         known = {each.dataset for each in description.inputs} | self._read
-        more = tuple(each for each in self._inputs.values() if each.dataset not in known)
-        self._read.update(each.dataset for each in more)
-        read = PlanDescription(inputs=more, outputs=(), lineage=ColumnLineage(), command=_READ)
-        return Write(description=read, written=Counts()) if more else None
+        possible = tuple(each for each in self._inputs.values() if each.dataset not in known)
+        self._read.update(each.dataset for each in possible)
+        read = PlanDescription(inputs=possible, outputs=(), lineage=ColumnLineage(), command=_READ)
+        return Write(description=read, written=Counts()) if possible else None
 
     def may_be_in(self, write: Write) -> Write:
         """Add these datasets to a write as possible inputs, if it may have more sources than its plan shows.
@@ -68,8 +68,8 @@ class ProgramReads:
         if lineage.complete or not description.outputs or leaves_inputs_known(lineage.incomplete_reason or ""):
             return write
         known = {each.dataset for each in description.inputs}
-        more = tuple(each for each in self._inputs.values() if each.dataset not in known)
-        if not more:
+        possible = tuple(each for each in self._inputs.values() if each.dataset not in known)
+        if not possible:
             return write
-        described = replace(description, inputs=(*description.inputs, *more), lineage=lineage)
+        described = replace(description, inputs=(*description.inputs, *possible), lineage=lineage)
         return replace(write, description=described, possibly_of=True)

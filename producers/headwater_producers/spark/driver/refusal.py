@@ -8,7 +8,7 @@
 
 The first `attach` with this setting installs them. In applications that are attached without it, or whose capture has
 ended, and in foreachBatch functions the methods work as before. A `TaintedInputError` is the only exception that leaves
-a hook; each other one counts as an unavailable gate.
+a hook; any other exception counts as an unavailable gate.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _checked_statement(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def _formatted(session: Any, text: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Fill in `{df}` and its like as PySpark does: frames become temporary views until the statement has run."""
+    """Fill in parameters such as `{df}` as PySpark does: frames become temporary views until the statement has run."""
     if not values:
         yield text
         return
@@ -114,7 +114,7 @@ def _formatted(session: Any, text: str, values: Mapping[str, Any]) -> Iterator[s
 
 
 def _gate_of(session: Any) -> InputGate | None:
-    """Return the gate of a session's application; None if it has none, or for a write in a foreachBatch function."""
+    """Return the gate of a session's application; None without a gate, or in a foreachBatch function."""
     if RUNNING_BATCH.get() is not None:
         return None
     try:

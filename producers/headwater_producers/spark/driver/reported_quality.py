@@ -83,7 +83,7 @@ def checked_dataset(dataset: Any) -> DatasetRef:
     """Resolve a dataset from its reference, its path, or a frame that reads only this dataset.
 
     Raises:
-        CaptureError: it is none of these, or the frame reads no or several datasets.
+        CaptureError: the argument is none of these, or the frame reads no dataset or several.
     """
     if isinstance(dataset, DatasetRef):
         return dataset

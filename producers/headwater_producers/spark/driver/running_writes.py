@@ -66,7 +66,7 @@ class RunningWrites:
 
     Args:
         spark: a session of the application.
-        attributor: reads their plans.
+        attributor: reads the plans of the writes.
         emit: takes each event.
         dedup: cache of emitted job, dataset and plan events.
         kept: store of open writes, for the next process.
@@ -187,7 +187,8 @@ class RunningWrites:
         """End the announced run of an execution whose write was emitted as a run of its own, `inner`."""
         if (known := self.announced(execution)) is not None:
             run = replace(known, error=error, ended_at=at)
-            self._emit(batch_wrote_nothing(self._context, run, "the write inside it is reported", inner.run_id))
+            reason = "the write inside the command is reported"
+            self._emit(batch_wrote_nothing(self._context, run, reason, inner.run_id))
             self.ended(execution)
 
     def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
@@ -227,7 +228,7 @@ class RunningWrites:
                 yield elements.nextElement()
 
     def _session_of(self, execution: Any) -> Any:
-        """Return the session whose listeners will be called; None for a query's copy, or an unknown session."""
+        """Return the session whose listeners will be called; None if unknown, or if it is a streaming query's copy."""
         application = sessions.known_application(self._spark.sparkContext)
         found = application.sessions.get(str(execution.sparkSession().sessionUUID())) if application else None
         if found is None or class_name(execution) == "IncrementalExecution":

@@ -1,6 +1,6 @@
 """Script ends: success, an exception, an exit status, Ctrl-C.
 
-At its end Python shows neither the exception that ended a script nor the exit status. It shows:
+At the end of the process Python shows neither the exception that ended the script nor the exit status. It shows:
 
     sys.excepthook: each uncaught exception but SystemExit
     sys.exit, exit: an exit status on its way, which may still be caught
@@ -63,7 +63,7 @@ class ScriptEnd:
         self._noted = ENDED_WELL
 
     def note(self, error: BaseException) -> None:
-        """Note an exception that seems to end the script. The last one counts; other threads' are ignored."""
+        """Note an exception that seems to end the script; the last one counts. Other threads' errors are ignored."""
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 

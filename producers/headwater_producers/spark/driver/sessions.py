@@ -80,7 +80,7 @@ def application_id(spark: Any) -> str:
 
 
 def session_id(spark: Any) -> str:
-    """Return Spark's id of a session; Python may have several objects for one."""
+    """Return Spark's id of a session; Python may have several objects for one session."""
     return str(spark._jsparkSession.sessionUUID())
 
 
@@ -163,7 +163,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class UntrackedQueries:
-    """Finder of streaming queries without our listeners. Only for the worker's thread.
+    """Finder of streaming queries without capture's listeners. Only for the worker's thread.
 
     Args:
         spark: a session of the application.
@@ -220,15 +220,15 @@ class ActiveSession:
     query, the active session is the application's default session, which may lack the extensions and catalogs of the
     table's session.
 
-    It switches only if each Python thread has its own JVM thread, PySpark's default (`PYSPARK_PIN_THREAD`). Otherwise
-    the job's next call might use the changed thread.
+    The session is switched only if each Python thread has its own JVM thread, PySpark's default (`PYSPARK_PIN_THREAD`).
+    Otherwise the job's next call might use the changed thread.
     """
 
     def __init__(self) -> None:
         self._session: Any = None
 
     def become(self, session: Any) -> None:
-        """Make a `SparkSession` active; takes a round trip if it isn't yet."""
+        """Make a `SparkSession` active; takes a round trip if another session was."""
         if session is self._session:
             return
         self._session = session

@@ -38,7 +38,7 @@ _MARK = "_headwater_wrapped"
 
 _script = ScriptEnd()
 _installed_in: int | None = None
-_instead_of_0 = 0
+_status_of_success = 0
 
 
 def install() -> None:
@@ -90,16 +90,16 @@ def script_raised(error: BaseException) -> None:
 
 def ends_with(status: int) -> None:
     """Set the exit status of a script that succeeds; for a runner of scripts."""
-    global _instead_of_0  # noqa: PLW0603  a process has one end
+    global _status_of_success  # noqa: PLW0603  a process has one end
     install()
-    _instead_of_0 = status
+    _status_of_success = status
 
 
 def _at_exit() -> None:
     if _installed_in != os.getpid():
         return
     outcome = _script.outcome()
-    status = 1 if _end_all(outcome) else _instead_of_0
+    status = 1 if _end_all(outcome) else _status_of_success
     if status and outcome.kind is RunEventType.COMPLETE:
         _leave(status)
 

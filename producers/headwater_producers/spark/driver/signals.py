@@ -32,7 +32,7 @@ class CommandEnded:
 
 @dataclass(frozen=True, slots=True)
 class QueryStarted:
-    """Signal: a streaming query starts. `query` is its JVM object, None if it was gone already."""
+    """Signal: a streaming query starts. `query` is its JVM object, None if the query had ended already."""
 
     event: Any
     query: Any
@@ -112,7 +112,7 @@ class RddActed:
 class TopicWriteBegins:
     """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
 
-    `asked` is set once its topic's state is known.
+    `asked` is set once the topic's state is known, or can't be requested.
     """
 
     writer: Any

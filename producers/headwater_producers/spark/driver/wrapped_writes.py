@@ -33,7 +33,7 @@ class WrappedWrites:
         self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
-        """Return the staged write that ran inside a command: the one to its table, or the only one."""
+        """Return the staged write that ran inside a command: the write to the command's table, or the only write."""
         if not makes_a_table(description):
             return None
         during = [each for each in self._staged if started_at <= each[1].started_at <= ended_at]

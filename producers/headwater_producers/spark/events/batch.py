@@ -38,7 +38,7 @@ NOTHING_WRITTEN: Final = "headwater_nothingWritten"
 any."""
 
 HEARTBEAT: Final = "headwater_heartbeat"
-"""Run facet of a heartbeat: `{"seconds": 60}` until the next one."""
+"""Run facet of a heartbeat, with the seconds until the next heartbeat: `{"seconds": 60}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class BatchRun:
     """True if its START was emitted while it ran."""
     inputs: tuple[DatasetUse, ...] | None = None
     outputs: tuple[DatasetUse, ...] | None = None
-    """Inputs and outputs, if more is known about them than in the write."""
+    """Inputs and outputs in place of the write's own, if more is known about them; None: the write's own."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
@@ -88,7 +88,7 @@ def batch_started(
 ) -> Iterator[LineageEvent]:
     """Build the events of a running write: its job if new, and START with its inputs.
 
-    Its outputs and its plan follow when they are committed.
+    The write's outputs and plan follow when it has committed.
 
     Args:
         context: context of the application.
@@ -126,7 +126,7 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
 def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
     """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
-    It reports no inputs either, like a write that wasn't announced and wrote nothing.
+    The end reports no inputs either, like a write that wasn't announced and wrote nothing.
 
     Args:
         context: context of the application.
@@ -181,7 +181,7 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """List the datasets that a run reads, each once, without positions, which are known at its end."""
+    """List the datasets that a run reads, each once, without positions, which are known at the run's end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 

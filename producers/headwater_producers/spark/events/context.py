@@ -47,7 +47,7 @@ class EventContext:
 
     Attributes:
         tenant, namespace: shared by all events.
-        app_name: name of the application's job, which is the prefix of its other jobs.
+        app_name: name of the application's job, which is the prefix of the names of its other jobs.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
@@ -56,7 +56,7 @@ class EventContext:
         period: data interval of the application.
         owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
-        max_event_bytes: largest size of a record, uncompressed.
+        max_event_bytes: maximum size of a record, uncompressed.
         sink_bytes: function that returns the sink's maximum record size, which the sink may learn late; None:
             unlimited.
     """

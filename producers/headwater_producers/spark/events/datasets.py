@@ -102,7 +102,10 @@ def _output_body(output: PlanOutput) -> DatasetEvent | None:
 
 
 def _whole(output: PlanOutput) -> SchemaDefinition | None:
-    """Return the schema of an output; None for a single partition, whose rows lack the partition columns."""
+    """Return the schema of an output; None for sinks that keep nothing, and for a single partition.
+
+    Rows that are written to a single partition lack the partition columns.
+    """
     if output.schema is None or (output.kind is SourceKind.GENERATED and output.format in _KEEPS_NOTHING):
         return None
     known = {field.path for field in output.schema.fields}

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 class DedupCache:
     """Dedup cache of published job, dataset and plan events, by content digest.
 
-    It has the last `limit` keys. An event whose key was evicted is published once more, which does no harm.
+    The cache has the last `limit` keys. An event whose key was evicted is published once more, which does no harm.
     """
 
     def __init__(self, limit: int = 10_000) -> None:

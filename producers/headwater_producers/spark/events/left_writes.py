@@ -192,7 +192,7 @@ class WriteFate(StrEnum):
 
     Attributes:
         COMMITTED: the log has this write's commit.
-        NOTHING: the log has no commit of this write, although it would still contain one.
+        NOTHING: the log has no commit of this write, and goes back to the write's start.
         UNKNOWN: there is no evidence.
     """
 
@@ -236,7 +236,7 @@ def recovered_end(
 ) -> LineageEvent:
     """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
-    Its time is the time of the commit, or of the last observation of the run, so repeated events are equal.
+    The end's time is that of the commit, or of the last observation of the run, so repeated events are equal.
 
     Args:
         write: write without a reported end.
@@ -277,7 +277,7 @@ def recovered_end(
         body = RunEvent(
             type=RunEventType.ABORT,
             ended_at=at,
-            error=RunError(message=f"Its driver ended without reporting what became of it: {outcome.reason}"),
+            error=RunError(message=f"The driver ended without reporting the write's outcome: {outcome.reason}"),
             publication=PublicationState.UNPUBLISHED if is_nothing else PublicationState.UNKNOWN,
             run_facets={NOTHING_WRITTEN if is_nothing else UNKNOWN_OUTPUTS: json.dumps(facet, sort_keys=True)},
             **common,
@@ -298,7 +298,7 @@ def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> Lineag
     body = RunEvent(
         type=RunEventType.ABORT,
         ended_at=at,
-        error=RunError(message="Its driver ended without reporting an end."),
+        error=RunError(message="The driver ended without reporting the application's end."),
         provenance=Provenance.RECONCILED,
     )
     return _event(write, body, write.parent.job, write.parent.run_id, at, producer)

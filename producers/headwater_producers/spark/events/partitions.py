@@ -35,7 +35,7 @@ def output_facets(
         output: output of the write.
         count: number of partitions that got rows, if the rows determine them.
         partitions: partitions that got rows, if known, else partitions that the statement names.
-        touched: partitions that the version names, of a table with versions.
+        touched: partitions that the written version names, if the table has versions.
         is_empty: True if it is known that no partition got rows.
     """
     facets: dict[str, Any] = {}

@@ -2,10 +2,10 @@
 
 Column lineage must fit into an event of the topic's maximum size. The first of these forms that fits is sent:
 
-    1. as it is
+    1. complete
     2. without the longest expression texts, as few of them as necessary; the expressions' ids and the digest stay
-    3. each output field from whole inputs, UNKNOWN; incomplete
-    4. each output from whole inputs, UNKNOWN; incomplete
+    3. for each output field, edges from whole inputs, of kind UNKNOWN; the lineage is incomplete
+    4. for each output as a whole, edges from whole inputs, of kind UNKNOWN; the lineage is incomplete
     5. no event
 """
 
@@ -79,21 +79,21 @@ def new_plan_event(
         return digest, None
     event_of = partial(context.plan, job=job, run_id=run_id, at=at)
     most = context.event_bytes
-    made = fitted(lineage, event_of, most)
-    _warn(made, job, most, dedup)
-    digest = made.event.plan_event.digest if made.event is not None and made.event.plan_event is not None else None
+    plan = fitted(lineage, event_of, most)
+    _warn(plan, job, most, dedup)
+    digest = plan.event.plan_event.digest if plan.event is not None and plan.event.plan_event is not None else None
     dedup.put(whole, digest)
-    return digest, made.event
+    return digest, plan.event
 
 
-def _warn(made: FittedPlan, job: JobRef, most: int, dedup: DedupCache) -> None:
-    if made.left_out is not None and dedup.add(("smaller plan", job)):
+def _warn(plan: FittedPlan, job: JobRef, most: int, dedup: DedupCache) -> None:
+    if plan.left_out is not None and dedup.add(("smaller plan", job)):
         logger.warning(
             "lineage capture: job %s: a plan's event is larger than the events topic takes, %d bytes, so %s; raise "
             "topic_max_message_bytes and the topic's max.message.bytes",
             job.name,
             most,
-            made.left_out,
+            plan.left_out,
         )
 
 
@@ -104,11 +104,11 @@ _CONSTANT: Final = TransformationKind.CONSTANT
 
 @dataclass(frozen=True, slots=True)
 class FittedPlan:
-    """Event of a lineage, reduced to the largest record.
+    """Plan event of a lineage, reduced to the maximum size of a record.
 
     Attributes:
         event: the event; None if not even the datasets' names fit.
-        left_out: description of the omitted parts, for the log; None if complete.
+        left_out: description of the omitted parts, for the log; None if the event is complete.
     """
 
     event: LineageEvent | None

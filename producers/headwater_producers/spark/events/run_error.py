@@ -19,7 +19,7 @@ NO_TYPE: Final = "unknown error"
 MAX_MESSAGE_CHARS: Final = 4_000
 MAX_STACK_CHARS: Final = 8_000
 
-# `org.apache.spark.SparkException: text`; the class is dotted, and neither holds a space.
+# `org.apache.spark.SparkException: text`; the class name has dots, and no spaces.
 _HEAD: Final = re.compile(r"^([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::\s*|$)")
 _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |Suppressed: )")
 # Py4J's sentence about an error in a Python function called by the JVM, such as foreachBatch's; its traceback follows.

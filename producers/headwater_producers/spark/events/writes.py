@@ -22,8 +22,8 @@ from headwater_schemas.identity import manifest_digest
 class Counts:
     """Rows, bytes and files; None if Spark doesn't report them.
 
-    `partitions` counts the partitions of a write that the rows themselves chose. It isn't added up: several writes may
-    share partitions.
+    `partitions` is the number of partitions that the rows of a write, not its statement, chose. `plus` doesn't add it
+    up: several writes may share partitions.
     """
 
     rows: int | None = None
@@ -40,7 +40,7 @@ class Counts:
         )
 
     def or_else(self, other: Counts) -> Counts:
-        """Return these counts, with the other's in place of unknown ones."""
+        """Return these counts, with `other`'s counts in place of unknown ones."""
         return Counts(
             rows=other.rows if self.rows is None else self.rows,
             bytes=other.bytes if self.bytes is None else self.bytes,
@@ -66,8 +66,8 @@ class PartitionsRead:
 class Scan:
     """Scan of the executed plan: names of its dataset, and the part it read.
 
-    `positions` by name are known only when the plan runs: Kafka's offsets, Iceberg's snapshot. `chosen`
-    is set if the read partitions are known, and the scans include all reads of the plan.
+    `positions`, by dataset name, are known only when the plan runs: Kafka's offsets, Iceberg's snapshot. `chosen` is
+    set if the read partitions are known, and the scans include all reads of the plan.
     """
 
     names: frozenset[str]
@@ -88,7 +88,8 @@ class Write:
         version_certainty: certainty of `version`.
         partitions: partitions of the written files, if known.
         added: files that the version added, if known.
-        commits: True if the table's log has a commit that may be this write's; None if the log couldn't be read.
+        commits: True if the table's log has a commit that may be this write's; None if the target has no log, or its
+            log couldn't be read.
         possibly_of: True if each input is only a possible source, because the program handed over the rows.
         ran_jobs: True if Spark ran any job during the command; None unless this is the only sign of a write.
     """
@@ -203,7 +204,7 @@ class Write:
 
 
 def known_as(source: PlanInput) -> set[str]:
-    """Return the names of a dataset, symlinks included, by which a scan is found to read it."""
+    """Return the names of a dataset, symlinks included, by which its scans are recognized."""
     return {source.dataset.name, *(link.name for link in source.symlinks)}
 
 
@@ -254,8 +255,8 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # The last of several versions includes the additions of all earlier ones. Each write of files has added its
-        # own.
+        # The last of several versions includes the additions of all earlier ones. Each write of files has added its own
+        # files.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)

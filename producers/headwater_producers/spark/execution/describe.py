@@ -80,7 +80,7 @@ def describe(
     try:
         plan = query_execution.analyzed()
     except Exception as error:
-        return _nothing(error)
+        return _unreadable(error)
     context = SessionContext(session, settings or PlanSettings(), {}, frames, None if is_running else query_execution)
     return _described(plan, context, upstream, earlier)
 
@@ -129,8 +129,8 @@ def describe_streaming(
 ) -> PlanDescription:
     """Describe a started streaming query: inputs, outputs, column lineage. All its micro-batches share the description.
 
-    It reads the query's own logical plan, which has every source (a micro-batch's plan has an empty relation in place
-    of a source without new data). `source_index` of the inputs follows the order of
+    The description is read from the query's own logical plan, which has every source (a micro-batch's plan has an empty
+    relation in place of a source without new data). `source_index` of the inputs follows the order of
     `StreamingQueryProgress.sources`. Never raises for a plan.
 
     Args:
@@ -146,7 +146,7 @@ def describe_streaming(
         plan, declared = query.logicalPlan(), declared_streams(query)
         known = _topics_so_far(streaming_query._jsq) if topics is None else topics
     except Exception as error:
-        return _nothing(error)
+        return _unreadable(error)
     context = SessionContext(session, settings or PlanSettings(), known, declared=declared)
     return _described(plan, context, None)
 
@@ -170,12 +170,12 @@ def _described(
         if earlier is not None and earlier.read is not None:
             names, read, schema = earlier.names, earlier.read, earlier.query_schema
         with reporting(names):
-            return _Description.of(plan, context, upstream, names, read, schema).made()
+            return _Description.of(plan, context, upstream, names, read, schema).build()
     except Exception as error:
-        return _nothing(error)
+        return _unreadable(error)
 
 
-def _nothing(error: Exception) -> PlanDescription:
+def _unreadable(error: Exception) -> PlanDescription:
     # Only the type is reported: a Py4JJavaError's text may hold options, and options may hold passwords.
     reason = f"the plan couldn't be read ({_named(error)})"
     logger.debug("lineage capture: %s", reason, exc_info=error)
@@ -190,7 +190,7 @@ def _named(error: Exception) -> str:
 
 @dataclass(slots=True)
 class _Description:
-    """Steps from a plan to its description; a failed step leaves a problem and the results of the others."""
+    """Steps from a plan to its description. A failed step leaves a problem; the results of the other steps are kept."""
 
     plan: Any
     context: SessionContext
@@ -215,7 +215,7 @@ class _Description:
     ) -> _Description:
         return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names, read, schema)
 
-    def made(self) -> PlanDescription:
+    def build(self) -> PlanDescription:
         relation, inputs = self._relation()
         name = class_name(self.plan)
         columns = {a.name: relation.columns[a.id] for a in relation.output} if relation else {}
@@ -226,7 +226,7 @@ class _Description:
                 literals = self.context.settings.literal_texts
                 relation, schema = with_generated(relation, schema, written.generated, literals)
             except Exception as error:
-                self._failed("what the columns are made of that the table generates", error)
+                self._failed("the expressions of the table's generated columns", error)
         inputs += tuple(each for each in written.read if each.dataset not in {known.dataset for known in inputs})
         if relation and written.replaced:
             relation = relation.influenced(written.replaced)

@@ -61,11 +61,11 @@ def written_counts(executed_plan: Any) -> Counts:
 
 
 def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Scan, ...]:
-    """List the scans at the leaves of an executed plan, adaptive stages opened. Subqueries are left out.
+    """List the scans at the leaves of an executed plan, also within adaptive stages, but not in subqueries.
 
     Args:
         executed_plan: plan that has run.
-        settings: settings of plan descriptions; None: chosen partitions aren't read.
+        settings: settings of plan descriptions; None: the partitions that scans read aren't looked up.
     """
     found = []
     sampled = sampled_scans(executed_plan)
@@ -92,7 +92,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 
 
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
-    """Return the start and end of an execution, by the JVM's clock if it has them.
+    """Return the start and end of an execution, by the JVM's clock if the plan has recorded its phases.
 
     Planning is timed by the plan itself, execution by the listener; `reported_at` is the time of the listener's call,
     which the listener bus delays.
@@ -216,12 +216,12 @@ def without_literals(sql: str) -> str:
     `WHERE city = 'Oslo' AND id > 7 -- Ada` ⇒ `WHERE city = ? AND id > ? `
     """
 
-    def kept(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         if found["literal"] is not None:
             return "?"
         return "" if found[0].startswith(("--", "/*")) else found[0]
 
-    return _LITERAL.sub(kept, sql)
+    return _LITERAL.sub(replacement, sql)
 
 
 def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:

@@ -26,7 +26,7 @@ NO_DATASET = frozenset(
     {"OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable", "ResolvedNamespace", "ResolvedPersistentView"}
 )
 
-# Leaves that stand for another part of the plan.
+# Leaves that refer to another part of the plan.
 _REFERENCES = frozenset({"CTERelationRef", "UnionLoopRef"})
 
 
@@ -61,7 +61,8 @@ class JvmLeaves:
         output = node.output()
         first = expression_id(output[0][0]) if output else None
         if first is None:
-            return Leaf(problem=None if node.name == LOCAL else f"{node.name} has no columns to know it by")
+            problem = None if node.name == LOCAL else f"{node.name} has no columns by which its dataset could be found"
+            return Leaf(problem=problem)
         key = (node.name, first)
         if key not in self._found:
             self._found[key] = self._look(key, view)
@@ -96,7 +97,7 @@ class JvmLeaves:
                 yield self._view(option(identifier.database()), str(identifier.table()))
 
     def problems(self) -> list[str]:
-        """Return why the datasets of leaves that were looked at aren't known, as sentences, each once."""
+        """List the reasons why the datasets of leaves that were looked up are unknown, as sentences, each once."""
         looked = (leaf.problem for (name, _), leaf in self._found.items() if name not in _REFERENCES)
         return list(dict.fromkeys(problem for problem in looked if problem is not None))
 
@@ -124,7 +125,7 @@ class JvmLeaves:
         self._leaves.setdefault((class_name(leaf), int(output.head().exprId().id())), leaf)
         stream = _stream(leaf)
         if stream is not None:
-            # Order of first appearance, each once: that of `StreamingQueryProgress.sources`.
+            # Each stream once, in order of first appearance, as in `StreamingQueryProgress.sources`.
             identity = self._identity(stream)
             if identity not in self._streams:
                 self._streams[identity] = len(self._streams)

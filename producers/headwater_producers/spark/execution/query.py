@@ -76,11 +76,11 @@ class JvmQuery:
         return class_name(self._query.streamingQuery()) == "ContinuousExecution"
 
     def sink_description(self) -> str:
-        """Return the sink's description in a progress: `FileSink[file:/out]`."""
+        """Return the sink's description, as in a progress: `FileSink[file:/out]`."""
         return str(self._query.streamingQuery().sink().toString())
 
     def sink_snapshots(self) -> StreamLog | None:
-        """Return the snapshots of the sink, if it is a table with its log in the JVM."""
+        """Return the log of the sink's snapshots, if the sink is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
         asked = StreamSink(description="", files=LocalTextFiles(), sink=sink)
         return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))

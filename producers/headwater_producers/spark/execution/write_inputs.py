@@ -1,4 +1,4 @@
-"""Inputs of a write that hasn't begun: datasets that its plan reads, and the partitions of them.
+"""Inputs of a write that hasn't begun: datasets that its plan reads, and their partitions.
 
 Nothing is run and no listener of Spark's is called. Only the leaves of a plan are read, a few py4j round trips each. A
 SQL statement is parsed and analyzed, as Spark does again when the statement runs. Partitions need a physical plan, so
@@ -45,7 +45,8 @@ _WRITES: Final = frozenset(
         "UpdateTable",
     }
 )
-"""Classes of parsed statements that write a query's rows. Others aren't analyzed: some act when they are."""
+"""Classes of parsed statements that write a query's rows. Other statements aren't analyzed: analyzing some of them has
+effects."""
 _CHANGED: Final = {"DeleteFromTable": "table", "MergeIntoTable": "targetTable", "UpdateTable": "table"}
 """Accessor of the table whose rows a parsed statement changes."""
 _WITHOUT_DATASET: Final = frozenset({SourceKind.GENERATED, SourceKind.MEMORY})
@@ -78,11 +79,12 @@ class WriteInputReader:
 
     Args:
         settings: settings of describing plans.
-        frames: frames that live on as RDDs.
+        frames: frames that became RDDs.
     """
 
     def __init__(self, settings: PlanSettings, frames: KnownFrames) -> None:
-        # A cluster's id is part of a dataset's name only where names are declared by id. The brokers may take seconds.
+        # A dataset's name depends on its cluster's id only if names are declared by id. Brokers may take seconds to
+        # answer.
         clusters = settings.kafka_clusters if settings.kafka_cluster_names.keys() - {"*"} else None
         self._settings = replace(settings, max_files=0, kafka_clusters=clusters)
         self._most_files = settings.max_files if settings.literals else 0
@@ -92,16 +94,16 @@ class WriteInputReader:
         """Read the inputs of a PySpark `DataFrame`, whose rows a writer would write.
 
         Raises:
-            Py4JError, PySparkException: it has no plan to read.
+            Py4JError, PySparkException: the frame has no readable plan.
         """
         with own_references():
             plan = frame._jdf.queryExecution().analyzed()
             return self._of(plan, plan, frame.sparkSession)
 
     def of_statement(self, session: Any, text: str, arguments: Arguments = None) -> WriteInputs:
-        """Read the inputs of a SQL statement; none if it doesn't write, or if it is invalid: then it fails itself.
+        """Read the inputs of a SQL statement; empty if the statement doesn't write, or is invalid and fails anyway.
 
-        The table whose rows an UPDATE, a DELETE or a MERGE changes is no input: they may be its repair.
+        The table whose rows an UPDATE, a DELETE or a MERGE changes is no input: the statement may repair the table.
 
         Raises:
             Py4JError, PySparkException: the statement can't be read.
@@ -147,7 +149,7 @@ class WriteInputReader:
         )
 
     def _partitions(self, query: Any, inputs: Sequence[PlanInput], session: Any) -> Partitions:
-        # An execution of its own: the frame's would keep its plan, and not notice a later `cache()`.
+        # A separate execution: the frame's own would keep its physical plan, and so not notice a later `cache()`.
         executed = _execution(session, query).executedPlan()
         at_leaves = list(leaves(executed))
         if not reads_at_leaves_alone(executed, at_leaves):

@@ -51,7 +51,7 @@ def executed_write(
         started_at: start, by this driver's clock.
         ended_at: end, by the same clock.
         settings: settings of plan descriptions.
-        failed: True if it failed.
+        failed: True if the command failed.
         staged: write that ran inside a command that makes a table from a query.
     """
     if failed:

@@ -11,7 +11,6 @@ group without event time, several such operators, or output mode complete.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
@@ -38,7 +37,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
     Args:
         plan: a streaming query's `logicalPlan`.
-        jvm: JVM view, for a delay in milliseconds.
+        jvm: JVM view, which converts delays to milliseconds.
     """
     watermarks: list[dict[str, Any]] = []
     operators: list[str] = []
@@ -70,7 +69,7 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
 
 
 def _keys(node: Any, name: str) -> str:
-    """Return the grouping keys of an operator, where they show when its state is over."""
+    """Return an operator's keys as text, if event time among them bounds its state; "" for other operators."""
     if name == "Aggregate":
         return ", ".join(str(each.toString()) for each in items(node.groupingExpressions()))
     if name == "Deduplicate":
@@ -78,12 +77,16 @@ def _keys(node: Any, name: str) -> str:
     return ""
 
 
-def _streaming_nodes(plan: Any) -> Iterator[Any]:
+def _streaming_nodes(plan: Any) -> list[Any]:
+    """List the streaming nodes of a plan; empty for a plan of more than `_MAX_NODES` nodes."""
+    found: list[Any] = []
     waiting = [plan]
     for _ in range(_MAX_NODES):
         if not waiting:
-            return
+            return found
         node = waiting.pop()
         if node.isStreaming():
-            yield node
+            found.append(node)
         waiting.extend(items(node.children()))
+    # An operator among the further nodes could keep records for longer.
+    return [] if waiting else found

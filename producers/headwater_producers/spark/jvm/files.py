@@ -23,7 +23,7 @@ class TextFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """Folder of small text files: a checkpoint, a part of one, a table.
+    """Folder of small text files: a checkpoint, a folder in a checkpoint, or a table.
 
     Attributes:
         files: reader of the files.
@@ -49,10 +49,12 @@ class TextFolder:
         return self.files.names(self.at(name))
 
     def logged_json(self, name: str) -> Any:
-        """Read the JSON object after the version line of one of Spark's log files; None without one.
+        """Read the JSON object after the version line of one of Spark's log files.
+
+        None if the file is missing, or has no JSON object there.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: the line begins like a JSON object, and isn't valid JSON.
         """
         _, _, body = (self.read(name) or "").partition("\n")
         line = body.strip().partition("\n")[0]
@@ -111,7 +113,7 @@ class JvmFiles:
         """
         if is_local(path):
             return self._local.read(path)
-        file_system, hadoop_path = self._found(path)
+        file_system, hadoop_path = self._file_system_and_path(path)
         if not file_system.exists(hadoop_path):
             return None
         stream = file_system.open(hadoop_path)
@@ -131,12 +133,12 @@ class JvmFiles:
         """
         if is_local(folder):
             return self._local.names(folder)
-        file_system, hadoop_path = self._found(folder)
+        file_system, hadoop_path = self._file_system_and_path(folder)
         if not file_system.exists(hadoop_path):
             return []
         return [str(status.getPath().getName()) for status in file_system.listStatus(hadoop_path)]
 
-    def _found(self, path: str) -> tuple[Any, Any]:
+    def _file_system_and_path(self, path: str) -> tuple[Any, Any]:
         hadoop_path = self._path(path)
         return hadoop_path.getFileSystem(self._configuration), hadoop_path
 

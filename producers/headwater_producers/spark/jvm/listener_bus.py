@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError
 
 from headwater_producers.spark.jvm.scala import items, option
 
-# Longest wait for the bus: the store receives jobs through a separate queue.
+# Maximum wait for the bus, through which the store behind Spark's UI receives jobs.
 _WAIT_SECONDS: Final = 5.0
 # Maximum number of jobs searched, the newest first; two round trips each.
 _MAX_JOBS: Final = 200
@@ -24,7 +24,7 @@ class ListenerBus:
     def drained(self, timeout_seconds: float) -> bool:
         """Wait until every event posted so far has been delivered; False: not in time, or the JVM is gone.
 
-        `waitUntilEmpty` is Spark's own, used by its tests; it looks every 10 ms.
+        `waitUntilEmpty` is a method of Spark for Spark's own tests; it polls every 10 ms.
         """
         try:
             self._bus.waitUntilEmpty(int(timeout_seconds * 1000))

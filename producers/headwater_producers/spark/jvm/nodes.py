@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Wrappers of another plan: the accessor that leads to it.
+# Accessor of the wrapped plan, by class of the wrapper.
 _INSIDE: Final = {
     "AdaptiveSparkPlanExec": "executedPlan",
     "ResultQueryStageExec": "plan",
@@ -44,7 +44,7 @@ def opened(node: Any) -> Any:
 
 
 def leaves(node: Any) -> Iterator[Any]:
-    """Yield the leaves of a plan, adaptive stages opened, up to a limit."""
+    """Yield the leaves of a plan, also within adaptive stages, up to a limit."""
     waiting = [opened(node)]
     seen = 0
     while waiting and seen < _MAX_LEAVES:
@@ -57,7 +57,7 @@ def leaves(node: Any) -> Iterator[Any]:
 
 
 def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
-    """Return True if a plan reads only by these leaves: not by a subquery, from a cache, or as an RDD."""
+    """Return True if a plan reads only through these leaves: not through a subquery, a cache or an RDD."""
     if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
         return False
     return "subquery" not in str(executed_plan.toString()).lower()

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 from urllib.parse import unquote
 
-# With a scheme and a host, or local: hdfs:/data and hdfs:///data are on the default host.
+# Complete paths: with a scheme and a host, or local. hdfs:/data and hdfs:///data lack the host: it is the default one.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
 
 
@@ -16,7 +16,7 @@ def of_uri(uri: Any) -> str:
 
 
 def qualified(spark_context: Any, path: str) -> str:
-    """Complete a written path: `out` is relative to the user's folder, `/out` is on the default file system.
+    """Complete a path of a program: `out` is relative to the user's folder, `/out` is on the default file system.
 
     Sources with a path option have the path in the plan exactly as in the program. Takes about five round trips, none
     for a complete path.

@@ -18,7 +18,7 @@ from py4j.java_gateway import JavaMember, JavaObject
 
 _MARK: Final = "_headwater_references"
 _lock = threading.Lock()
-_here = threading.local()
+_thread_state = threading.local()
 
 
 class JvmReference(JavaObject):  # type: ignore[misc]  # py4j comes without types
@@ -33,31 +33,31 @@ class JvmReference(JavaObject):  # type: ignore[misc]  # py4j comes without type
 def own_thread() -> None:
     """Make all references of this thread forget their methods from now on."""
     _install()
-    _here.is_own = True
+    _thread_state.is_own = True
 
 
 @contextmanager
 def own_references() -> Iterator[None]:
     """Make the references of this thread within the block forget their methods."""
-    before = getattr(_here, "is_own", False)
+    before = getattr(_thread_state, "is_own", False)
     own_thread()
     try:
         yield
     finally:
-        _here.is_own = before
+        _thread_state.is_own = before
 
 
 def _install() -> None:
     """Make py4j choose the class of references by thread. Idempotent."""
     with _lock:
-        made = protocol.OUTPUT_CONVERTER[protocol.REFERENCE_TYPE]
-        if hasattr(made, _MARK):
+        original = protocol.OUTPUT_CONVERTER[protocol.REFERENCE_TYPE]
+        if hasattr(original, _MARK):
             return
 
         def reference(target_id: str, client: Any) -> Any:
-            if getattr(_here, "is_own", False):
+            if getattr(_thread_state, "is_own", False):
                 return JvmReference(target_id, client)
-            return made(target_id, client)
+            return original(target_id, client)
 
         setattr(reference, _MARK, True)
         protocol.register_output_converter(protocol.REFERENCE_TYPE, reference)

@@ -17,7 +17,7 @@ def class_name(value: Any) -> str:
     """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
     An anonymous class has its superclass's name: Delta's relations are `HadoopFsRelation`. Takes two round trips,
-    and none for a reference that was asked already.
+    or none if the reference was asked before.
     """
     kept: dict[str, Any] = getattr(value, "__dict__", {})
     if (known := kept.get(_CLASS_NAME)) is not None:
@@ -52,7 +52,7 @@ def items(sequence: Any) -> Iterator[Any]:
 
 
 def pairs(mapping: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the entries of a Scala `Map` with text for keys, in its own order."""
+    """Yield the entries of a Scala `Map` with text for keys, in the map's order."""
     entries = mapping.iterator()
     while entries.hasNext():
         entry = entries.next()

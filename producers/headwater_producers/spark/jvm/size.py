@@ -15,11 +15,11 @@ _FEW = 64
 """Operators with at most this many expressions are assumed to use each column about once."""
 
 _JSON_FOR_A_CHARACTER = 4
-"""Ratio of a type's length as JSON to that as `struct<id:bigint,…>`: 5 with short names, 2 with long ones."""
+"""Ratio of a type's length as JSON to its length as `struct<id:bigint,…>`: 5 with short names, 2 with long ones."""
 
 
 def estimated_bytes(plan: Any, enough: int) -> int:
-    """Estimate the size in bytes, within about a factor of two; stops counting beyond `enough`.
+    """Estimate the size of a plan's JSON in bytes, within about a factor of two; stops counting beyond `enough`.
 
     An expression repeats the type of each column that it uses, for a struct with all its fields: selecting 1,000 fields
     of one struct repeats a million. So an operator's size is the number of its expressions times the mean size of the
@@ -38,7 +38,7 @@ def estimated_bytes(plan: Any, enough: int) -> int:
             schemas = [str(child.schema().json()) for child in children]
             total += expressions * (_ATTRIBUTE_BYTES + _mean_type(schemas, str(used.toString())))
             continue
-        # Many columns are read as text, which costs the JVM a tenth of their JSON.
+        # The types of many columns are read as `catalogString`, which costs the JVM a tenth of their JSON.
         types = sum(len(str(child.schema().catalogString())) for child in children) * _JSON_FOR_A_CHARACTER
         total += expressions * (2 * _ATTRIBUTE_BYTES + types // max(1, used.size()))
     return total

@@ -38,7 +38,7 @@ _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 def warn_of_unknown(version: str) -> None:
     """Log a warning, once a process, for a Spark version that capture was never tried on.
 
-    It is captured nevertheless.
+    Its jobs are captured nevertheless.
     """
     found = re.match(r"\d+\.\d+", version)
     if (name := found[0] if found else version) not in TRIED:
@@ -80,7 +80,7 @@ def rdd_class() -> Any:
 
 def frame_class() -> Any:
     """Return the class of a classic session's frames: since 4.0 `DataFrame` is a base of Spark Connect's, too."""
-    return _of("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
+    return _first_module("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
 
 
 def frame_rdd(frame_class: Any) -> Any:
@@ -107,7 +107,7 @@ def column_of(session: Any, expression: Any) -> Any:
         made = statics(session, "org.apache.spark.sql.classic.ExpressionUtils").column(expression)
     else:
         made = statics(session, "org.apache.spark.sql.Column")(expression)
-    return _of("pyspark.sql.classic.column", "pyspark.sql.column").Column(made)
+    return _first_module("pyspark.sql.classic.column", "pyspark.sql.column").Column(made)
 
 
 def expression_of(session: Any, column: Any) -> Any:
@@ -124,7 +124,7 @@ def running_executions(session: Any) -> Any:
 
 
 def declared_streams(query: Any) -> dict[int, Any]:
-    """Return a running query's V2 sources as declared, by the expression id of their first column; in 3.5.
+    """Return a running query's V2 sources as declared, by the expression id of their first column; empty since 4.0.
 
     Before 4.0 the leaves of its plan lack the table that is read.
     """
@@ -169,7 +169,7 @@ def if_there(value: Any, accessor: str) -> Any:
         return None
 
 
-def _of(new: str, old: str) -> Any:
+def _first_module(new: str, old: str) -> Any:
     return importlib.import_module(new if _has(new) else old)
 
 

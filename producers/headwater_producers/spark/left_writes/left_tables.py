@@ -74,7 +74,7 @@ def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | Non
         current: current metadata of Iceberg tables in the catalogs of a session; None without a session.
     """
     if len(write.targets) != 1:
-        return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")
+        return unknown("the write has several targets" if write.targets else "the write's target isn't known")
     [target] = write.targets
     table = TextFolder(location(target.dataset), files)
     try:
@@ -84,10 +84,10 @@ def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | Non
             case "iceberg":
                 return left_in_iceberg(table, write, current)
             case _:
-                return unknown("what it was to write keeps no record of whose a file is")
+                return unknown("the target's format doesn't record which write added a file")
     except (OSError, ValueError, KeyError, Py4JError) as error:
         logger.debug("lineage capture: the log of a table can't be read", exc_info=True)
-        return unknown(f"the log of what it was to write can't be read: {first_line(error)}")
+        return unknown(f"the target's log can't be read: {first_line(error)}")
 
 
 def ends_of(

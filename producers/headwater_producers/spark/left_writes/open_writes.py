@@ -42,7 +42,7 @@ class OpenWrites(KeptWrites):
     """Store of this application's open writes, in a file.
 
     Args:
-        folder: folder of the files, which may not exist.
+        folder: folder of the files, which needn't exist.
         app_run: id of the application's run.
         job: the application's job.
     """
@@ -61,23 +61,25 @@ class OpenWrites(KeptWrites):
         run_id = start.run.run_id
         self._open.add(run_id)
         row = (run_id, *self._owner, encode(start), encode(plan) if plan is not None else None, time.time(), "[]")
-        self._do("INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._execute("INSERT OR REPLACE INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def seen(self, at: datetime) -> None:
         """Record that all open writes were observed running."""
         if self._open:
-            self._do("UPDATE writes SET seen = ?", (at.timestamp(),))
+            self._execute("UPDATE writes SET seen = ?", (at.timestamp(),))
 
     def claim(self, run_id: str, version: str) -> None:
         """Record that a version of an open write's target belongs to another run."""
         if run_id in self._open:
-            self._do("UPDATE writes SET claimed = json_insert(claimed, '$[#]', ?) WHERE run = ?", (version, run_id))
+            self._execute(
+                "UPDATE writes SET claimed = json_insert(claimed, '$[#]', ?) WHERE run = ?", (version, run_id)
+            )
 
     def remove(self, run_id: str) -> None:
         """Remove a write that has ended, once its end is durable."""
         if run_id in self._open:
             self._open.discard(run_id)
-            self._do("DELETE FROM writes WHERE run = ?", (run_id,))
+            self._execute("DELETE FROM writes WHERE run = ?", (run_id,))
 
     def close(self) -> None:
         """Close the store at the end of capture. Open writes stay for the next process."""
@@ -124,18 +126,18 @@ class OpenWrites(KeptWrites):
                 "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"
             ).fetchall()
         except sqlite3.Error:
-            # Its driver died while it made the file.
+            # The driver died while it created the file.
             return []
         if any(tuple(row[:3]) != self._owner for row in rows):
             return [] if path.stat().st_mtime < time.time() - _KEPT_SECONDS else None
         return [kept for row in rows if (kept := _kept(*row[3:])) is not None]
 
-    def _do(self, statement: str, values: tuple[object, ...]) -> None:
+    def _execute(self, statement: str, values: tuple[object, ...]) -> None:
         if self._path is None:
             return
         try:
             if self._connection is None:
-                self._connection = self._made(self._path)
+                self._connection = self._created(self._path)
             if self._connection is not None:
                 self._connection.execute(statement, values)
         except (OSError, sqlite3.Error) as error:
@@ -146,7 +148,7 @@ class OpenWrites(KeptWrites):
             )
             self._path = self._connection = None
 
-    def _made(self, path: Path) -> sqlite3.Connection | None:
+    def _created(self, path: Path) -> sqlite3.Connection | None:
         make_private(path.parent)
         try:
             connection = create_locked(path)

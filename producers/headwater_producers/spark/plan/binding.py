@@ -48,7 +48,7 @@ def bind(column: ValueLineage, variables: Mapping[int, ValueLineage]) -> ValueLi
 
 
 def bind_influences(found: Iterable[Indirect], variables: Mapping[int, ValueLineage]) -> frozenset[Indirect]:
-    """Replace variables in influences by the fields that they stand for."""
+    """Replace variables in influences by the fields of their values."""
     bound: set[Indirect] = set()
     for i in found:
         if isinstance(i.field, Variable) and i.field.id in variables:

@@ -166,9 +166,9 @@ def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = N
     """
     found: set[Indirect] = set()
     for column in columns:
-        by = clip(text or column.text) or None
+        shown = clip(text or column.text) or None
         found |= column.indirect
-        found.update(Indirect(d.field, kind, d.masking, by) for d in column.direct if d.field is not None)
+        found.update(Indirect(d.field, kind, d.masking, shown) for d in column.direct if d.field is not None)
     return frozenset(found)
 
 

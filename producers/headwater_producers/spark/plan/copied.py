@@ -25,7 +25,7 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
     pairs = []
     for number, (name, data_type, _) in enumerate(part for part in type_parts(schema) if part[0] not in but):
         direct = DirectSource(FieldRef(source.dataset, (name,) if named else None), whole=named)
-        # Ids of their own: Spark's are positive.
+        # Negative ids: Spark's ids are positive.
         attribute = Attribute(-2 - number, name, data_type)
         pairs.append((attribute, ValueLineage(frozenset({direct}), text=shown_name(name), type=data_type)))
     return Relation(rows=frozenset({source.dataset})).with_output(pairs)

@@ -34,7 +34,7 @@ class SourceKind(StrEnum):
     TABLE = "TABLE"
     JDBC = "JDBC"
     MEMORY = "MEMORY"
-    """Rows that the program handed over or wrote as VALUES, named by their temporary view. Without a view they are no
+    """Rows that the program handed over or wrote as VALUES, named by their temporary view. Rows without a view are no
     dataset, and have no `PlanInput`."""
     PYTHON = "PYTHON"
     """A Python data source."""
@@ -77,7 +77,7 @@ class PlanInput:
         certainty: certainty of `position`.
         source_index: index into `StreamingQueryProgress.sources` of the source that this dataset belongs to, in a
             streaming plan; several datasets may share one (`subscribe` to two topics).
-        source_description: that source's `description` in the progress, where known.
+        source_description: that source's `description` in the progress; None if unknown.
         bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
         topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
         from_beginning: True if a streamed table without a log of its first offset is read from its beginning.
@@ -176,7 +176,7 @@ class StreamingLink:
     """Link from a plan to its streaming query.
 
     Attributes:
-        query_id, batch_id: set where the plan itself names them (`WriteToMicroBatchDataSource`).
+        query_id, batch_id: set if the plan itself names them (`WriteToMicroBatchDataSource`).
         sink: class or short name of the sink: `ForeachBatchSink`, `FileStreamSink`, `kafka`.
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
@@ -224,10 +224,10 @@ class PlanDescription:
         streaming: link to the streaming query, None for a batch plan.
         changes: changes of datasets without writing rows: CREATE, ALTER, DROP, RENAME.
         staged: True if the written table is made by an enclosing CREATE TABLE AS, which reports this write as its own.
-        writes_unknown: True if it writes to an unknown target.
+        writes_unknown: True if the plan writes to an unknown target.
         failures: parts that couldn't be read because of unexpected errors, as sentences.
-        names: reported names of its columns.
-        beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
+        names: reported names of the plan's columns.
+        beyond_cap: True if the columns weren't read, since the plan is larger than `PlanSettings.max_plan_bytes`.
         upstream: argument of `describe` for plans that start from this plan's output; None if reading failed.
         read: lineage that was read from the plan, without the command's output, so that the output can be read again
             without the plan. None if reading failed.

@@ -87,28 +87,28 @@ def column_lineage(
     targets: Iterable[OutputFields], influences: frozenset[Indirect], problems: Iterable[str] = ()
 ) -> ColumnLineage:
     """Build the edges into `targets`. Influences on all rows are stored once for each target."""
-    book = _Book()
+    collector = _EdgeCollector()
     for target in targets:
-        book.see(target.dataset)
+        collector.see(target.dataset)
         for influence in influences:
-            book.indirect(target.dataset, None, influence)
+            collector.indirect(target.dataset, None, influence)
         for field in target.fields:
             for path, column in unfold(field, payload=target.payload):
-                book.column(target.dataset, path, column, field.branch)
-    return book.closed(tuple(problems))
+                collector.column(target.dataset, path, column, field.branch)
+    return collector.lineage(tuple(problems))
 
 
 def whole_lineage(
     outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
 ) -> ColumnLineage:
     """Build the fallback lineage for unreadable columns: each output may come from each input, kind UNKNOWN."""
-    book = _Book()
+    collector = _EdgeCollector()
     sources = list(inputs)
     for output in outputs:
-        book.see(output)
+        collector.see(output)
         for source in sources:
-            book.direct(output, None, DirectSource(FieldRef(source), Kind.UNKNOWN), None)
-    return book.closed(tuple(problems))
+            collector.direct(output, None, DirectSource(FieldRef(source), Kind.UNKNOWN), None)
+    return collector.lineage(tuple(problems))
 
 
 def edge_kind(direct: DirectSource, name: str) -> Kind:
@@ -132,7 +132,7 @@ def expression_of(text: str) -> Expression:
     return Expression(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), text)
 
 
-class _Book:
+class _EdgeCollector:
     """Collector of edges by dataset; indices are assigned at the end, when the datasets are known and sorted."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class _Book:
         self._expressions[expression.id] = expression
         return expression.id
 
-    def closed(self, problems: tuple[str, ...]) -> ColumnLineage:
+    def lineage(self, problems: tuple[str, ...]) -> ColumnLineage:
         datasets = tuple(sorted(self._datasets))
         index: Mapping[DatasetRef, int] = {dataset: i for i, dataset in enumerate(datasets)}
         edges = [

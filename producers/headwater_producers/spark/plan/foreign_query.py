@@ -183,7 +183,7 @@ class _Reader:
 
         first = branches[0]
         if any(name == STAR for branch in branches for name, _ in branch.columns):
-            raise UnreadError  # by position, and the positions are unknown
+            raise UnreadError  # columns are united by position, and a star's positions are unknown
         if any(len(branch.columns) != len(first.columns) for branch in branches):
             raise UnreadError
         columns = tuple(
@@ -207,7 +207,7 @@ class _Reader:
         if not isinstance(source.this, exp.Identifier):
             raise UnreadError  # a table function
         table = self.table(source)
-        # Only the database knows its columns.
+        # Only the database knows the table's columns.
         return ForeignRelation(((STAR, star_of(table)),), frozenset(), frozenset({table}))
 
     def table(self, table: exp.Table) -> DatasetRef:

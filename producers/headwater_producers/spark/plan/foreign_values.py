@@ -58,7 +58,7 @@ class Relations(Protocol):
     """Reader of the whole query.
 
     Attributes:
-        dialect: sqlglot's name for its SQL.
+        dialect: sqlglot's name of the query's SQL dialect.
         literals: display of literals in texts.
     """
 
@@ -120,7 +120,7 @@ class ValueReader:
         return self.step(expression, Kind.DERIVE)
 
     def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> ValueLineage:
-        """Combine all arguments into a value in one step; without any, a constant."""
+        """Combine all arguments into a value in one step; without arguments, a constant."""
         found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
         return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
 
@@ -215,7 +215,7 @@ def _window(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     keys = reader.all_of([*(expression.args.get("partition_by") or ()), *order])
     by = influences(keys, Kind.WINDOW_DEPENDENCY)
     if not by and not any(True for _ in function.sources):
-        # A row's number among all.
+        # A row's number among all rows.
         function = replace(function, direct=frozenset(DirectSource(FieldRef(d), Kind.AGGREGATE) for d in reader.rows))
     return replace(function, indirect=function.indirect | by, text=reader.text(expression))
 
@@ -241,7 +241,7 @@ def _reference(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
 
 def _named(scope: Any, alias: str) -> Any:
     while scope is not None and alias not in scope.sources:
-        scope = scope.parent  # a correlated subquery's
+        scope = scope.parent  # the query around a correlated subquery
     return scope.sources[alias] if scope is not None else None
 
 

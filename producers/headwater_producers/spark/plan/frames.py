@@ -14,7 +14,7 @@ from typing import Final
 from headwater_producers.spark.plan.description import Upstream
 
 MAX_COLUMNS: Final = 20_000
-"""Largest number of columns of all frames together. A column takes one or two KB; beyond the limit the least recently
+"""Maximum number of columns of all frames together. A column takes one or two KB; beyond the limit the least recently
 used frame is dropped."""
 
 

@@ -1,4 +1,4 @@
-"""Generated columns, which a table computes from written ones: `GENERATED ALWAYS AS (year(at))`."""
+"""Generated columns, which a table computes from written columns: `GENERATED ALWAYS AS (year(at))`."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def with_generated(
 ) -> tuple[Relation, DataType]:
     """Add the table's generated columns to the written rows and their schema."""
     nodes: Any = msgspec.json.decode(generated.plan.encode())
-    made = PlanReader(_Written(relation), literals).read(nodes)
+    computed = PlanReader(_Written(relation), literals).read(nodes)
     added = [
         (Attribute(attribute.id, name, data_type), column)
         for name, data_type, attribute, column in zip(
-            generated.names, generated.types, made.output, made.ordered(), strict=True
+            generated.names, generated.types, computed.output, computed.ordered(), strict=True
         )
     ]
     fields = [{"name": attribute.name, "type": attribute.type} for attribute, _ in added]

@@ -55,5 +55,5 @@ def compose(first: Kind, then: Kind) -> Kind:
 
 
 def subtype(kind: Kind) -> str | None:
-    """Return OpenLineage's subtype of a kind; None if there is none."""
+    """Return OpenLineage's subtype of a kind; None if OpenLineage has none."""
     return _SUBTYPE[kind]

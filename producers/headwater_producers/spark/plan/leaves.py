@@ -1,4 +1,4 @@
-"""Leaves of a plan: their datasets. The JSON doesn't have these; a reader that knows them implements `Leaves`."""
+"""Leaves of a plan: their datasets. A plan's JSON doesn't have the datasets; their lookup implements `Leaves`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ class Leaf:
     """Lineage of one leaf of a plan.
 
     Attributes:
-        inputs: its datasets; a column of the leaf comes from the field of the same name in each.
+        inputs: datasets of the leaf; a column of the leaf comes from the field of the same name in each dataset.
         payloads: names of columns that are encodings of fields no schema names: a topic's key and value.
         relation: lineage of its attributes by id, if they come from an earlier plan.
-        kind: kind of its columns' sources if it has no datasets: CONSTANT for rows in the plan itself, else UNKNOWN.
+        kind: kind of the columns' sources if the leaf has no datasets: CONSTANT for rows in the plan itself, else
+            UNKNOWN.
         problem: reason why the lineage is incomplete, as a sentence.
         of_format: True if the leaf only occurs in queries that a table's format runs itself, such as those of MERGE.
     """
@@ -44,7 +45,7 @@ class Leaves(Protocol):
         """
 
     def view(self, node: PlanNode) -> PlanInput | None:
-        """Return the permanent view of a `View` node; None for a temporary or unknown one. Never raises."""
+        """Return the permanent view of a `View` node; None for a temporary or unknown view. Never raises."""
 
     def projections(self, node: PlanNode) -> list[list[Nodes]] | None:
         """Return the projections of an `Expand` whose JSON lacks them; None if they aren't available. Never raises."""

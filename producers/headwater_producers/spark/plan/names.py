@@ -95,7 +95,7 @@ class PlanNames:
 
     Attributes:
         hidden: True to hide literals in generated names; in encryption functions they are always hidden.
-        known: reported names by name, for generated names that only the plan shows, not their shape.
+        known: reported name by Spark's name, for generated names that aren't recognized by their shape.
     """
 
     hidden: bool = False

@@ -61,7 +61,7 @@ def path_partition(path: str) -> Partition:
 
 
 def partition_value(text: str | None) -> str | None:
-    """Render a value as Spark's catalogs do: null has a name like other values, and an empty text counts as null."""
+    """Return the value of a catalog's text; None for an empty text, and for Spark's reserved name of null."""
     return None if text in ("", _NULL) else text
 
 

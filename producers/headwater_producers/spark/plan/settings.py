@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from headwater_producers.spark.plan.text import Literals
 
 MAX_PATHS: Final = 100
-"""Largest number of paths in a position; its digest covers all."""
+"""Maximum number of paths in a position; the position's digest covers all paths."""
 
 
 class ClusterIds(Protocol):

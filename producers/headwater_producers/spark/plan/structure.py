@@ -60,22 +60,22 @@ def one_of_all(container: ValueLineage, step: str) -> ValueLineage:
 
     A map's data keys decide which value is under a key. The length of an array or map decides whether the element
     exists. The length is left out if it adds no source: `transform(a, x -> 1)[0]` is null if `a` is empty, and
-    `transform(a, x -> x + 1)[0]` comes from `a` anyhow.
+    `transform(a, x -> x + 1)[0]` comes from `a` in any case.
     """
     value = part(container, step)
     if step not in container.parts or members(container, step):
         return value
     if KEY in container.parts:
         value = influenced(value, influences([key_of(container)], Kind.CONDITIONAL))
-    return _one_of_so_many(value, part(container, LENGTH), f"size({inline(container)})")
+    return _influenced_by_length(value, part(container, LENGTH), f"size({inline(container)})")
 
 
-def _one_of_so_many(value: ValueLineage, length: ValueLineage, text: str) -> ValueLineage:
+def _influenced_by_length(value: ValueLineage, length: ValueLineage, text: str) -> ValueLineage:
     # Part by part: in `arrays_zip(a, b)` one array may be longer, and its length then affects both fields.
     known = value.direct | value.indirect
     new = frozenset(d for d in length.direct if not has_part_of(known, d))
     by = influences([replace(length, direct=new)], Kind.CONDITIONAL, text)
-    parts = {name: _one_of_so_many(item, length, text) for name, item in value.parts.items()}
+    parts = {name: _influenced_by_length(item, length, text) for name, item in value.parts.items()}
     return replace(value, indirect=value.indirect | by, parts=parts)
 
 
@@ -123,11 +123,11 @@ def influenced(column: ValueLineage, by: frozenset[Indirect]) -> ValueLineage:
 def as_one(column: ValueLineage, by: frozenset[Indirect]) -> ValueLineage:
     """Spread the influences of a value chosen as a whole (the greatest struct) to each of its parts."""
     names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
-    few = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
+    few = by if len(by) <= MAX_INFLUENCES else _on_whole_datasets(by)
     return replace(column, parts={name: influenced(part(column, name), few) for name in sorted(names)})
 
 
-def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
+def _on_whole_datasets(by: Iterable[Indirect]) -> frozenset[Indirect]:
     """Replace fields by their datasets as a whole: otherwise each of a hundred fields has a hundred influences."""
     return frozenset(replace(i, field=FieldRef(i.field.dataset)) if isinstance(i.field, FieldRef) else i for i in by)
 
@@ -135,7 +135,7 @@ def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
 def aligned(column: ValueLineage, data_type: DataType) -> ValueLineage:
     """Rename a value's fields as in `data_type`: Spark matches by position (UNION, CAST), not by name.
 
-    A type of another shape, or an unknown one, changes nothing.
+    A type of another shape, or an unknown type, changes nothing.
     """
     own, target = type_parts(column.type), type_parts(data_type)
     if len(own) != len(target) or type_text(column.type) == type_text(data_type):
@@ -220,10 +220,10 @@ def map_of(
     known: Mapping[str, ValueLineage] | None = None,
     length: ValueLineage | None = None,
 ) -> ValueLineage:
-    """Complete `base`, a map, with its values, keys that were made here, known members, and its size."""
-    made = {**({KEY: key} if key else {}), **(known or {}), **({LENGTH: length} if length else {})}
+    """Complete `base`, a map, with its values, known keys and members, and its size."""
+    parts = {**({KEY: key} if key else {}), **(known or {}), **({LENGTH: length} if length else {})}
     data_type = {"type": "map", "keyType": key.type if key else None, "valueType": value.type}
-    return replace(base, parts={VALUE: value, **made}, type=data_type)
+    return replace(base, parts={VALUE: value, **parts}, type=data_type)
 
 
 def array_of(

@@ -77,7 +77,7 @@ _NAMES = {
     "ListAgg": "listagg",
     "PosExplode": "posexplode",
 }
-_NAMES_FOR_WHAT_IS_INSIDE = frozenset(
+_REPLACED_AT_RUNTIME = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
 """Classes that Spark replaces by the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
@@ -105,7 +105,7 @@ class Literals(Enum):
 
 
 def function_name(class_name: str) -> str:
-    """Return a class's function name in SQL: `RegExpReplace` is `reg_exp_replace` unless the table has another."""
+    """Return a class's function name in SQL: from `_NAMES`, else in snake case, `DateAdd` ⇒ `date_add`."""
     return _NAMES.get(class_name) or _WORD.sub("_", class_name.rstrip("$")).lower()
 
 
@@ -116,7 +116,7 @@ def expression_text(node: PlanNode, arguments: Sequence[ValueLineage]) -> str:
     if name in _SECRETIVE:
         # Keys are passed as literals, or as functions of literals: `unhex('…')`.
         texts = ["?" if a.direct == CONSTANT else text for a, text in zip(arguments, texts, strict=True)]
-    if name in _NAMES_FOR_WHAT_IS_INSIDE and len(texts) == 1:
+    if name in _REPLACED_AT_RUNTIME and len(texts) == 1:
         return texts[0]
     if name in INFIX and len(texts) == 2:
         return f"({texts[0]} {INFIX[name]} {texts[1]})"

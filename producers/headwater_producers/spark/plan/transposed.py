@@ -15,9 +15,9 @@ def transposed(below: Relation, index: str, schema: DataType) -> Relation:
     The column of a row is named by the row's value of `index`, and has the values of all other columns.
 
     Args:
-        below: the frame before.
+        below: the frame before the transpose.
         index: name of the column whose values name the new columns; if no column has this name, it may be any column.
-        schema: the frame after.
+        schema: schema of the frame after the transpose.
     """
     columns = list(zip(below.output, below.ordered(), strict=True))
     others = [pair for pair in columns if pair[0].name.lower() != index.lower()]

@@ -1,4 +1,4 @@
-"""Written: the output of a command, from which a plan's description is made."""
+"""Output of a command, from which a plan's description is made."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class WrittenOutputs:
         outputs: the datasets, without schema.
         problem: reason why the output is incomplete, as a sentence.
         streaming: link to the streaming query that runs the command, if any.
-        schema: schema of the outputs, where it differs from that of the command's query.
+        schema: schema of the outputs, if it differs from the schema of the command's query.
         staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
-        generated: columns that the table adds to those of the query.
+        generated: columns that the table adds to the query's columns.
         replaced: influences on the choice of the existing rows that are replaced.
         read: inputs that the command has in addition to its query's.
-        copied: True if the command copies the first of `read`: each column comes from the column of its name, or from
-            the whole dataset if its columns are unknown.
+        copied: True if the command copies the first of `read`: each column comes from the column of the same name, or
+            from the whole dataset if the dataset's columns are unknown.
     """
 
     outputs: tuple[PlanOutput, ...] = ()

@@ -32,7 +32,7 @@ class RunRequest:
 
 
 def parse(arguments: Sequence[str]) -> RunRequest:
-    """Parse our options up to the script; all later arguments are the script's own.
+    """Parse the runner's options up to the script; all later arguments are the script's own.
 
     Raises:
         UsageError: there is no script, or there is an unknown option before it.

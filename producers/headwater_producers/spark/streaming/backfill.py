@@ -6,9 +6,9 @@
     a query ends        its committed micro-batches that were never emitted
     now and then        with a continuous trigger, which reports no progress: its epochs
 
-Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read for a
-few micro-batches at a time, so that the worker can do other work in between. Micro-batches that the checkpoint no
-longer has are reported as a gap.
+Each micro-batch is emitted as RECONCILED, without a run. If the micro-batch was observed, too, the two events merge,
+and the observed one wins. Files are read for a few micro-batches at a time, so that the worker can do other work in
+between. Micro-batches that the checkpoint no longer has are reported as a gap.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class BackfillTask:
 
     Attributes:
         before: micro-batches planned at this time or later are left out: the run emits them itself.
-        noted: last micro-batch that is known to be emitted before this task.
+        noted: id of the last micro-batch that is known to have been emitted before this task.
         gone: batch ids that were purged from the checkpoint.
         plan: digest of the plan of micro-batches that weren't emitted, if certain.
         unrecoverable: batch ids that couldn't be rebuilt.
@@ -69,7 +69,7 @@ class BackfillTask:
         return planned_at is None or self.before is None or planned_at < self.before
 
     def missing(self, now: datetime) -> list[Gap]:
-        """List the gaps: batch ids that are gone or couldn't be rebuilt, and weren't emitted before.
+        """List the gaps: batch ids that were purged or couldn't be rebuilt, and weren't emitted before.
 
         Call this after the last attempt to rebuild micro-batches.
         """
@@ -104,8 +104,8 @@ class Backfill:
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
         gaps: receiver of micro-batches that can no longer be recovered.
         store: keeps the last emitted micro-batch of each query.
-        per_event: maximum number of consecutive micro-batches in an event; with 1, each event has the id that an
-            observed one has.
+        per_event: maximum number of consecutive micro-batches in an event; with 1, each event has the same id as the
+            event of the observed micro-batch.
         inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
     """
 
@@ -143,7 +143,7 @@ class Backfill:
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Enqueue the micro-batches that a query has committed since its last emitted one."""
+        """Enqueue the micro-batches that a query has committed since its last emitted micro-batch."""
         self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
@@ -157,7 +157,7 @@ class Backfill:
         if run.chain.emitted_until is not None and run.chain.emitted_until > newest:
             run.chain.set_back(newest)
         emitted = run.chain.emitted_until
-        # Earlier ones were reported as a gap already.
+        # Earlier micro-batches were reported as a gap already.
         gone = range(0 if emitted is None else emitted + 1, committed[0] if committed else 0)
         unemitted = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
         # This run emits its own later commits itself.
@@ -176,7 +176,7 @@ class Backfill:
 
         Raises:
             OSError, Py4JError: a micro-batch's file couldn't be read just now. The other micro-batches were emitted;
-                `headwater reconcile` recovers this one.
+                `headwater reconcile` recovers this micro-batch.
         """
         if not self._work:
             return
@@ -203,7 +203,7 @@ class Backfill:
             work.unrecoverable.append(batch_id)
             return
         except Exception as error:
-            # The object store failed, or a file is truncated: the next one may be readable.
+            # The object store failed, or a file is truncated: the next micro-batch may be readable.
             logger.warning(
                 "lineage capture: query %s: micro-batch %d not backfilled: %s",
                 work.run.query_id,
@@ -261,7 +261,7 @@ class Backfill:
             self._gaps.add(gap)
 
     def _guarded(self, run: StreamRun, look: Callable[[StreamRun, QueryLog], None]) -> None:
-        """Read a run's checkpoint; an error there must not keep observed lineage from being emitted."""
+        """Call `look` with the log in a run's checkpoint; log any error, so that observed lineage is still emitted."""
         if not self._max_batches or run.checkpoint is None or run.description is None:
             return
         try:

@@ -37,7 +37,7 @@ class LoggedBatch:
         batch_id: Spark's id of the micro-batch.
         planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
         watermark: watermark of the micro-batch; None before any event time was seen.
-        ends: end offset of each source, its own JSON, parsed; None if a source has none yet.
+        ends: end offset of each source, parsed from the source's own JSON; None if a source has no offset yet.
         settings: session settings that Spark keeps with a query.
     """
 
@@ -65,7 +65,7 @@ class QueryLog:
         """Return Spark's id of the query.
 
         Raises:
-            CheckpointError: there is no checkpoint, or not of a streaming query.
+            CheckpointError: the folder has no checkpoint of a streaming query.
         """
         text = self.root.read("metadata")
         if text is None:
@@ -76,7 +76,7 @@ class QueryLog:
             raise CheckpointError(f"{self.location}/metadata names no query") from error
 
     def committed(self) -> list[int]:
-        """Return the ids of committed micro-batches that are still there, in order."""
+        """Return the ids of the committed micro-batches that the checkpoint still has, in order."""
         if self._committed is None:
             self._committed = self._numbers("commits")
         return self._committed
@@ -95,7 +95,7 @@ class QueryLog:
         """Return one planned micro-batch.
 
         Raises:
-            CheckpointError: it doesn't exist (any longer), or has an unknown form.
+            CheckpointError: the checkpoint doesn't have the micro-batch (any longer), or its file has an unknown form.
         """
         name = f"{self.location}/offsets/{batch_id}"
         text = self.root.read(f"offsets/{batch_id}")
@@ -167,7 +167,7 @@ class StreamCheckpoint:
         return found
 
     def setting(self, name: str) -> str | None:
-        """Return a session's setting that Spark keeps with a query since its first start; None before that."""
+        """Return a session setting that Spark has kept with a query since its first start; None if it isn't kept."""
         newest = self._newest()
         return newest.settings.get(name) if newest is not None else None
 

@@ -124,13 +124,13 @@ class StreamEmitter:
     def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
         """Emit a committed micro-batch, perhaps again: of two events the one with the later `at` is the newer one.
 
-        Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
-        a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
+        New facts that it brings are emitted first: datasets and column lineage of the writes inside foreachBatch, new
+        topics of a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
 
         Args:
             run: run of the query.
             at: time of the report.
-            now: monotonic seconds, from which the interval's wait for others is counted.
+            now: monotonic seconds; the interval's wait in the buffer for further intervals begins here.
         """
         link = run.description.streaming if run.description is not None else None
         if link is not None and link.pattern_sources:
@@ -179,16 +179,17 @@ class StreamEmitter:
         return digest
 
     def end(self, run: StreamRun, ending: RunEnding) -> None:
-        """Emit the end of a run, with the writes of its last micro-batch if that wasn't committed."""
+        """Emit the end of a run, with the writes of its last micro-batch if this micro-batch wasn't committed."""
         facets = {}
-        if left := run.batches.uncommitted(run.chain):
-            writes = [write for batch in left.values() for write in batch]
+        if uncommitted := run.batches.uncommitted(run.chain):
+            writes = [write for batch in uncommitted.values() for write in batch]
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
-            facets[UNCOMMITTED_FACET] = uncommitted_facet(left, self._context.producer)
+            facets[UNCOMMITTED_FACET] = uncommitted_facet(uncommitted, self._context.producer)
         # The writes are committed, though the micro-batch wasn't.
-        some = PublicationState.PARTIAL if left and ending.kind is RunEventType.FAIL else PublicationState.UNKNOWN
-        self.state(run, ending.kind, ending.at, ending.error, facets, publication=some)
+        is_partial = bool(uncommitted) and ending.kind is RunEventType.FAIL
+        publication = PublicationState.PARTIAL if is_partial else PublicationState.UNKNOWN
+        self.state(run, ending.kind, ending.at, ending.error, facets, publication=publication)
 
     def heartbeat(self, seconds: float) -> dict[str, str]:
         """Return the facet of a RUNNING, with the seconds until the next heartbeat."""
@@ -257,12 +258,13 @@ class StreamFlow:
 
     Args:
         emitter: makes and emits the events.
-        wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
+        wait_seconds: maximum time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
         backfill: recovery of committed micro-batches that weren't emitted; None: no recovery.
         coalescing: limits of buffering intervals for one event.
-        store: records that earlier processes kept of the queries.
-        stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.
+        store: stored last emitted micro-batch of each query, also of earlier processes.
+        stop_reasons: for each query id, the reason why capture stopped the query. Any thread may write it. The run of
+            such a query ends with FAIL and this error.
     """
 
     def __init__(
@@ -301,7 +303,7 @@ class StreamFlow:
         return run_id in self._runs
 
     def newly_described(self, run_id: str) -> PlanDescription | None:
-        """Return the plan of a run once, as soon as it is known."""
+        """Return the plan of a run, only once, as soon as the plan is known; else None."""
         run = self._runs.get(run_id)
         if run is None or run.description is None or run.is_taken:
             return None
@@ -352,7 +354,7 @@ class StreamFlow:
         return True
 
     def progressed(self, progress: QueryProgress, at: datetime) -> None:
-        """Record the progress of a trigger; a micro-batch has been committed if it was executed."""
+        """Record the progress of a trigger. If the trigger executed a micro-batch, this micro-batch is committed."""
         run = self._runs.get(progress.run_id)
         if run is None or not progress.executed:
             return
@@ -381,7 +383,7 @@ class StreamFlow:
         if not run.batches.called:
             self._end(run, run.ending)
 
-    # Work that is due with time.
+    # Work that becomes due as time passes.
 
     def announce_planned(self) -> None:
         """Emit the START of each run whose plan has become readable."""
@@ -408,7 +410,7 @@ class StreamFlow:
 
     @property
     def pending(self) -> frozenset[tuple[str, int]]:
-        """Micro-batches (by id) and ends (`END`) that wait for writes to be reported, with their runs."""
+        """Pairs of run id and batch id (`END`: the run's end) that wait for writes to be reported."""
         batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.batches.pending}
         return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
@@ -505,7 +507,8 @@ class StreamFlow:
         try:
             self._emitter.micro_batch(run, progress, at, now=self._clock())
         except Exception:
-            # A file of its checkpoint can't be read just now: backfilled later, with the next one or at the end.
+            # A file of the query's checkpoint may be unreadable just now. This micro-batch is then backfilled with the
+            # next micro-batch, or at the end of the run.
             if is_new:
                 run.batches.left_out.append(progress.batch_id)
             raise

@@ -3,7 +3,7 @@
 An entry is built from the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
 inside foreachBatch.
 
-A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger without new data under
+A progress is read from `StreamingQueryProgress.json`. Spark reports a trigger without new data under
 the id of the next batch, which hasn't run; `QueryProgress.executed` distinguishes the two.
 
 An interval sums the state rows, the state bytes and the rows dropped as late of all stateful operators. The numbers of
@@ -90,12 +90,12 @@ class QueryProgress:
 
     Attributes:
         query_id, run_id, name: identity of the query.
-        batch_id: the micro-batch; if not `executed`, the next one.
+        batch_id: id of the micro-batch; if not `executed`, id of the next micro-batch.
         started_at: start of the trigger.
         duration_ms: duration of the trigger.
-        before_write_ms: least duration of the trigger's work before its first write.
+        before_write_ms: minimum duration of the trigger's work before its first write.
         executed: True if a micro-batch ran and was committed.
-        rows_out: the sink's count; None for sinks of the V1 API, which don't count.
+        rows_out: number of rows that the sink counted; None for sinks of the V1 API, which don't count.
         watermark: watermark of the batch; None before any event time was seen, or without a watermark.
         has_watermark: True if the query has a watermark at all.
         operators: stateful operators, in Spark's order.
@@ -197,7 +197,7 @@ def observed_quality(
     A further number named `has_id_value` is the measured value. Other numbers assert nothing.
 
     Args:
-        observed: metrics by name, by the name of their observation.
+        observed: metrics of each observation: name of the observation ⇒ name of the metric ⇒ value.
         dataset: dataset of the checks; None: the written dataset.
     """
     for name, metrics in sorted(observed.items()):
@@ -311,8 +311,8 @@ class MicroBatchFacts:
         watermark_after: the watermark that the batch set.
         plan_digest: digest of the PlanEvent with the micro-batch's column lineage.
         rows_out: rows written to all outputs, for a progress without a count.
-        skipped: True if the sink skipped the micro-batch, because it was written before the query's restart. Then no
-            row was read, and its number of rows is unknown.
+        skipped: True if the sink skipped the micro-batch, because the sink has it from before the query's restart. Then
+            no row was read, and its number of rows is unknown.
     """
 
     outputs: tuple[DatasetUse, ...] = ()
@@ -340,9 +340,10 @@ def interval_entry(
         progress: progress of an executed micro-batch.
         inputs: inputs of the query's plan.
         facts: facts that aren't in the progress.
-        topics: states of topics when it ran; None if they weren't requested then.
-        read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
-            Spark adds these reads up. Offsets bound the true count; without them it is unknown.
+        topics: states of the topics when the micro-batch ran; None if they weren't requested then.
+        read_often: True if the micro-batch's rows may have been read more than once: each action inside foreachBatch
+            reads them, and Spark adds these reads up. Offsets bound the true count; without offsets the count is
+            unknown.
         checkpoint: root of the query's checkpoint, with the logs of its sources; None: unknown.
     """
     inputs = tuple(inputs)
@@ -421,10 +422,11 @@ def source_offsets(
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
     """Return the number of rows of a source in a micro-batch, each counted once; None if unknown.
 
-    A count above the range of its offsets comes from several reads, if it is a multiple of that range.
+    A count above the number of offsets in the range comes from several reads of the range, if it is a multiple of that
+    number.
 
     Args:
-        ranges: ranges read; None if no connector reads its offsets.
+        ranges: ranges read; None if no connector reads the source's offsets.
         rows: row count in the progress.
         read_often: see `interval_entry`.
     """
@@ -518,7 +520,7 @@ def _is_skipped(progress: QueryProgress, commits: SinkCommits) -> bool:
 
 
 def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
-    """Return the total of rows written to these outputs; None if it is unknown for any."""
+    """Return the total of rows written to these outputs; None if one output's number is unknown."""
     rows = [use.rows for use in outputs]
     return sum(row for row in rows if row is not None) if rows and None not in rows else None
 

@@ -1,4 +1,4 @@
-"""Interval events of a streaming query: its buffered micro-batches, and the record of the last emitted one.
+"""Interval events of a streaming query: its buffered micro-batches, and the record of its last emitted one.
 
     batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
     event └──────┘ └───┘
@@ -62,8 +62,8 @@ class Coalescing:
 
     Attributes:
         max_batches: maximum number of micro-batches in one event; 1: none waits.
-        max_seconds: maximum wait of the first one in the buffer. A micro-batch that ended this long after the previous
-            one doesn't wait.
+        max_seconds: maximum wait of the first micro-batch in the buffer. A micro-batch that ended this long after the
+            previous one doesn't wait.
     """
 
     max_batches: int = 64
@@ -77,7 +77,7 @@ class ReadyInterval:
     Attributes:
         entries: the micro-batches, at least one.
         reason: reason for sending them now.
-        at: end of the last one.
+        at: end of the last micro-batch.
     """
 
     entries: tuple[IntervalEntry, ...]
@@ -156,7 +156,7 @@ class LastEmitted:
     """Last emitted micro-batch of one query.
 
     Attributes:
-        last: the last micro-batch emitted.
+        last: id of the last emitted micro-batch.
         plan_digest, quality, versions: facts of that micro-batch; `versions` as from `version_text`, None if unknown.
     """
 
@@ -172,7 +172,7 @@ class LastEmittedStore:
     Only for the worker's thread. If the disk fails, only the records are lost.
 
     Args:
-        folder: folder of the records, which may not exist; None: no records are kept.
+        folder: folder of the records, which needn't exist; None: no records are kept.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -220,7 +220,7 @@ class LastEmittedStore:
             except FileNotFoundError:
                 make_private(path.parent)
                 _write(part, text)
-            os.replace(part, path)  # noqa: PTH105 - for each micro-batch, where a Path takes as long as the disk
+            os.replace(part, path)  # noqa: PTH105 - runs for each micro-batch; a Path takes as long as the disk
         except OSError as error:
             self._complain(error)
 
@@ -305,14 +305,14 @@ class EmittedChain:
         )
 
     def set_back(self, committed: int) -> None:
-        """Go back to `committed`, even if later ones were emitted: the checkpoint was rewound."""
+        """Go back to `committed`, even if later micro-batches were emitted: the checkpoint was rewound."""
         if self.first is not None and self.last is not None:
             self.first, self.last = (self.first, committed) if self.first <= committed else (None, None)
         if self.noted is not None:
             self.noted = committed if committed >= 0 else None
 
     def add(self, batch_id: int) -> range:
-        """Record an emitted micro-batch; return the unemitted ones right before it."""
+        """Record an emitted micro-batch; return the ids of unemitted micro-batches right before it."""
         if self.first is None or self.last is None:
             self.first = self.last = batch_id
             return range(0)
@@ -321,7 +321,7 @@ class EmittedChain:
         return missed
 
     def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
-        """Make a micro-batch the last one; return the reason for sending it at once, if it brings a change.
+        """Record a micro-batch as the last one; return the reason for sending it at once, if it brings a change.
 
         Args:
             entry: the micro-batch.
@@ -333,7 +333,7 @@ class EmittedChain:
         digest = entry.plan_digest or before[0]
         self.plan_digest, self.versions, self.quality = digest, versions, quality
         if before[1] is None:
-            return None  # the first one, or the first that was observed
+            return None  # the query's first micro-batch, or the first after one whose versions are unknown
         if versions != before[1] or before[0] not in (None, digest):
             return EmissionReason.VERSION_CHANGE
         return EmissionReason.QUALITY_CHANGE if before[2] != quality else None
@@ -418,7 +418,7 @@ class IntervalSender:
         self._store = store
 
     def add(self, run: QueryRun, entry: IntervalEntry, ended: datetime, *, now: float, waits: bool) -> None:
-        """Buffer a new micro-batch, and send due ones.
+        """Buffer a new micro-batch, and send the micro-batches that are due.
 
         Args:
             entry: the micro-batch.

@@ -66,22 +66,22 @@ class BatchLinks:
             self.kept(rdd, batch)
 
     def kept(self, rdd: int, batch: MicroBatch) -> None:
-        """Record that an RDD has rows of a micro-batch's frame: the frame's own RDD, or a derived one."""
+        """Record that an RDD has rows of a micro-batch's frame: the frame's own RDD, or a derived RDD."""
         self._rdds[rdd] = batch
         if len(self._rdds) > _LIMIT:
             self._rdds.popitem(last=False)
 
     def owner(self, write: PlanKey) -> MicroBatch | None:
-        """Return the micro-batch of `write`; None if its plan shows none."""
+        """Return the micro-batch of `write`; None if its plan shows no micro-batch."""
         return self.made_of(write.rdds) or self._last_call(write)
 
     def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
-        """Return the latest micro-batch that has one of these RDDs; there are several if frames were collected."""
+        """Return the latest micro-batch that has one of these RDDs: several have some if frames were collected."""
         known = [rdd for rdd in rdds if rdd in self._rdds]
         return self._rdds[max(known)] if known else None
 
     def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
-        """Return the micro-batch of a call, by its ids from Spark or the caller; None if none was seen.
+        """Return the micro-batch of a call, by its ids from Spark or the caller; None if the call wasn't observed.
 
         Args:
             query_id: Spark's id of the query.

@@ -28,7 +28,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
             between; for Kafka only the namespace `kafka://<cluster>`.
 
     Raises:
-        UnknownOriginError: a source may be any of several datasets, or no known one.
+        UnknownOriginError: a source may be any of several datasets, or none of the known ones.
         CheckpointError: the checkpoint has no micro-batch, or can't be read.
     """
     planned = log.planned()

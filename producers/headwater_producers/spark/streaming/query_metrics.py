@@ -27,7 +27,7 @@ _MAX_NAME: Final = 200
 
 
 class QueryMetrics(Collector):
-    """Series of running queries, labelled by the query's name, or its id where it has none.
+    """Series of running queries, labelled by the query's name, or by its id if it has no name.
 
     Args:
         registry: registry without another instance of this class.
@@ -72,20 +72,26 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
     )
     trigger = GaugeMetricFamily("headwater_query_trigger_seconds", "Duration of the last trigger.", labels=LABELS)
     age = GaugeMetricFamily(
-        "headwater_query_progress_age_seconds", "Time since the last trigger that was emitted began.", labels=LABELS
+        "headwater_query_progress_age_seconds", "Time since the start of the last emitted trigger.", labels=LABELS
     )
     behind = GaugeMetricFamily(
         "headwater_query_offsets_behind",
-        "Records of its Kafka topics that were there and not read when the last micro-batch began.",
+        "Records of Kafka topics that existed when the last micro-batch began, and that it left unread.",
         labels=LABELS,
     )
     delay = GaugeMetricFamily(
-        "headwater_query_watermark_delay_seconds", "How far the watermark is behind the clock.", labels=LABELS
+        "headwater_query_watermark_delay_seconds", "Time by which the watermark is behind the clock.", labels=LABELS
     )
-    state_rows = GaugeMetricFamily("headwater_query_state_rows", "Rows that its operators keep.", labels=LABELS)
-    state_bytes = GaugeMetricFamily("headwater_query_state_bytes", "Memory that its operators keep.", labels=LABELS)
+    state_rows = GaugeMetricFamily(
+        "headwater_query_state_rows", "Rows in the state of the query's operators.", labels=LABELS
+    )
+    state_bytes = GaugeMetricFamily(
+        "headwater_query_state_bytes", "Memory for the state of the query's operators.", labels=LABELS
+    )
     late = CounterMetricFamily(
-        "headwater_query_rows_dropped_late", "Rows behind the watermark that its operators dropped.", labels=LABELS
+        "headwater_query_rows_dropped_late",
+        "Rows behind the watermark that the query's operators dropped.",
+        labels=LABELS,
     )
     buffered = GaugeMetricFamily(
         "headwater_query_buffered_intervals", "Micro-batches that wait for others, to share an event.", labels=LABELS

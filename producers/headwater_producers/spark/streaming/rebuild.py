@@ -53,7 +53,7 @@ class Rebuilder:
     Args:
         log: log of the query's checkpoint.
         files: reader of the checkpoint and of a file sink's log.
-        inputs: inputs of the query's sources; those without a `source_index` are left out.
+        inputs: inputs of the query's sources; inputs without a `source_index` are left out.
         sources: number of the query's sources; None: the number in its log.
         outputs: outputs of the sink, if they are known without the micro-batch.
         commits: the sink's log, with the output of each micro-batch.
@@ -84,12 +84,12 @@ class Rebuilder:
     def entry(self, batch_id: int) -> IntervalEntry:
         """Rebuild a committed micro-batch.
 
-        The start offset is in the log of the micro-batch before. If that file is gone, the range begins at the last
-        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends
-        only on the end, so it stays the same.
+        The start offset is in the log of the previous micro-batch. If that file is gone, the range begins at the last
+        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends only on the end
+        offsets, so the id stays the same.
 
         Raises:
-            CheckpointError: its range is unknown.
+            CheckpointError: the range that the micro-batch read is unknown.
             OSError, ValueError: a file of the checkpoint can't be read.
         """
         batch = self._batch(batch_id)
@@ -114,7 +114,7 @@ class Rebuilder:
         return msgspec.structs.replace(
             entry,
             processing_time=batch.planned_at,
-            inputs=entry.inputs if is_exact else tuple(_at_most(use) for use in entry.inputs),
+            inputs=entry.inputs if is_exact else tuple(_as_upper_bound(use) for use in entry.inputs),
         )
 
     def _written(self, batch_id: int) -> tuple[DatasetUse, ...]:
@@ -158,7 +158,7 @@ class Rebuilder:
         )
 
     def _batch(self, batch_id: int) -> LoggedBatch:
-        # Micro-batches are read in order: each for itself, then as the predecessor of the next.
+        # Micro-batches are rebuilt in order: each is used for its own entry, then as the predecessor of the next.
         if batch_id not in self._read:
             self._read[batch_id] = self._log.batch(batch_id)
             if len(self._read) > 2:
@@ -171,7 +171,7 @@ def _needs_start(source: SourceOffsets) -> bool:
     return any(each.needs_start for each in REGISTRY.of_source(source))
 
 
-def _at_most(use: DatasetUse) -> DatasetUse:
+def _as_upper_bound(use: DatasetUse) -> DatasetUse:
     position = use.position
     if position is None or position.files is not None:
         return use

@@ -1,8 +1,8 @@
 """StreamRun: one start of a streaming query, with its datasets and its micro-batches so far, and its facets as JSON.
 
 If a foreachBatch function fails, the run ends within a micro-batch. The function's earlier writes are durable, and
-Spark repeats the whole micro-batch at the next start. They have no interval, since the micro-batch isn't committed. So
-the run's terminal event reports them, in the facet `headwater_uncommitted`.
+Spark repeats the whole micro-batch at the next start. These writes have no interval, since the micro-batch isn't
+committed. So the run's terminal event reports the writes, in the facet `headwater_uncommitted`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
 STATE_FACET: Final = "headwater_state"
 """The run facet of a streaming run with stateful operators, as of its last micro-batch that was emitted:
 `{"operators": [{"operatorName": "dedupe", "numRowsTotal": 3, "maxNumRowsTotal": 5, "memoryUsedBytes": 1560,
-"numRowsDroppedByWatermark": 1}]}`. The names are Spark's; dropped rows are of all its micro-batches."""
+"numRowsDroppedByWatermark": 1}]}`. The names are Spark's; dropped rows are counted over all the run's micro-batches."""
 
 # Number of emitted micro-batches to keep, for writes that are reported late.
 _REMEMBERED_BATCHES: Final = 16
@@ -46,7 +46,7 @@ class StreamQuery(Protocol):
         """Return the plan; `topics`: topics of the sources that subscribe to a pattern, by source index."""
 
     def checkpoint_location(self) -> str | None:
-        """Return the root of the checkpoint; None if it has none."""
+        """Return the root of the checkpoint; None if the query has no checkpoint."""
 
     def sink_name(self) -> str:
         """Return the short name of the sink."""
@@ -55,13 +55,13 @@ class StreamQuery(Protocol):
         """Return the description of the sink, as a progress has it."""
 
     def sink_snapshots(self) -> StreamLog | None:
-        """Return the log of the sink, where the sink is an Iceberg table."""
+        """Return the log of the sink, if the sink is an Iceberg table."""
 
     def is_continuous(self) -> bool:
         """Return True for a query with a continuous trigger."""
 
     def event_time(self) -> dict[str, Any]:
-        """Return watermarks and state, by the plan."""
+        """Return watermarks, stateful operators and retention of state, as the plan shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class RunEnding:
     Attributes:
         kind: a terminal state.
         at: time of the observation.
-        deadline: monotonic time at which it is emitted, even if reports may still come.
+        deadline: monotonic time at which the end is emitted, even if reports of writes may still come.
     """
 
     kind: RunEventType
@@ -192,7 +192,7 @@ class RunBatches:
 
 
 class RunDatasets:
-    """Datasets that a run has read and written so far. They have no positions: the intervals have them.
+    """Datasets that a run has read and written so far. Their positions are in the intervals.
 
     Attributes:
         reads: datasets read.
@@ -256,13 +256,13 @@ class StreamRun(QueryRun):
     """One start of a streaming query, with its plan, datasets and micro-batches.
 
     Attributes:
-        query: the query itself; None if it was gone before it could be read.
+        query: the query itself; None if the query ended before it could be read.
         description: plan of the query, once known.
-        plan_digest: digest of the column lineage of its own plan.
+        plan_digest: digest of the column lineage of the query's own plan.
         commits: commits of its sink; None while its plan isn't known.
         is_taken: True once `StreamFlow.newly_described` has returned the plan.
         is_continuous: True if it reports no progress, and is backfilled from its checkpoint.
-        event_time: watermarks and state, by its plan.
+        event_time: watermarks, stateful operators and retention of state, as the plan shows them.
         datasets: datasets read and written so far.
         batches: micro-batches so far.
         ending: its end, while writes inside foreachBatch may still be reported.
@@ -308,7 +308,7 @@ class Runs(dict[str, StreamRun]):
     """Runs by run id, in the order of their starts."""
 
     def latest_of(self, query_id: str) -> StreamRun | None:
-        """Return the latest run of a query, which is the only one that may be active."""
+        """Return the latest run of a query, which is the only one that can be active."""
         return next((run for run in reversed(self.values()) if run.query_id == query_id), None)
 
     def executing(self, batch: MicroBatch) -> StreamRun | None:

@@ -114,7 +114,7 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
 
     Args:
         parts: parts of the field's name.
-        known: paths of the fields that the table has. A field's parents are included for every kind of change.
+        known: paths of the fields that the table has. It includes the parents of the field, whatever the change is.
     """
     path: tuple[str, ...] = ()
     for part in parts[:-1]:
@@ -169,10 +169,10 @@ def _altered_v1(command: JvmCommand) -> Change:
 
 
 def _truncated_v1(command: JvmCommand) -> Change:
-    some = partition_change(command.plan)
+    partitions = partition_change(command.plan)
     # TRUNCATE of the whole table means that all rows are gone.
-    lifecycle = LifecycleChange.TRUNCATE if some is None else LifecycleChange.ALTER
-    return (replace(of_v1(command.plan.tableName(), command.context, lifecycle), partitions=some),)
+    lifecycle = LifecycleChange.TRUNCATE if partitions is None else LifecycleChange.ALTER
+    return (replace(of_v1(command.plan.tableName(), command.context, lifecycle), partitions=partitions),)
 
 
 def _dropped_v2(command: JvmCommand) -> Change:

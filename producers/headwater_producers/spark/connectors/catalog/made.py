@@ -11,7 +11,7 @@ from headwater_producers.spark.jvm.scala import option
 
 
 def was_made(catalog: Any, table: Any) -> bool:
-    """Return True if a command created a V1 table (the JVM's `CatalogTable`), even if the table is gone again."""
+    """Return True if a command created a V1 table (the JVM's `CatalogTable`), even if the table was dropped since."""
     identifier = table.identifier()
     if not catalog.tableExists(identifier):
         return True
@@ -46,7 +46,7 @@ def is_first_version(table: Any | None) -> bool:
     return table is None or REGISTRY.v2_table(table).is_first_version()
 
 
-def _since_start(context: SessionContext, made: int) -> bool:
+def _since_start(context: SessionContext, created: int) -> bool:
     """Return True if a time in milliseconds is at or after the command's planning."""
     if context.execution is None:
         return True
@@ -54,9 +54,9 @@ def _since_start(context: SessionContext, made: int) -> bool:
     starts = []
     while phases.hasNext():
         starts.append(int(phases.next().startTimeMs()))
-    return not starts or _not_before(made, min(starts))
+    return not starts or _not_before(created, min(starts))
 
 
-def _not_before(made: int, planned: int) -> bool:
+def _not_before(created: int, planned: int) -> bool:
     # Hive keeps seconds, by its own clock.
-    return made >= (planned if made % 1000 else planned // 1000 * 1000)
+    return created >= (planned if created % 1000 else planned // 1000 * 1000)

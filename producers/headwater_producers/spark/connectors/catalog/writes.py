@@ -172,7 +172,9 @@ def is_dynamic_overwrite(options: Any, context: SessionContext | None = None) ->
 def with_replaced(
     command: JvmCommand, written: WrittenOutputs, condition: Any, columns: tuple[str, ...] | None = None
 ) -> WrittenOutputs:
-    """Add the condition that selects the replaced rows of the table. If there is one, the table also counts as read.
+    """Add the condition that selects the replaced rows of the table.
+
+    If the condition reads rows, the table is also an input.
 
     Args:
         command: the write.
@@ -197,7 +199,7 @@ def with_replaced(
 def unread_condition(written: WrittenOutputs, error: Exception) -> WrittenOutputs:
     """Add the problem that an overwrite's condition couldn't be read."""
     logger.debug("lineage capture: the condition of an overwrite couldn't be read", exc_info=error)
-    return replace(written, problem=f"which rows are replaced couldn't be read ({type(error).__name__})")
+    return replace(written, problem=f"the condition of an overwrite couldn't be read ({type(error).__name__})")
 
 
 def _read(output: PlanOutput) -> PlanInput:
@@ -264,7 +266,7 @@ def insert_into_source(command: JvmCommand) -> WrittenOutputs:
     mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
     table = option(plan.logicalRelation().catalogTable())
     if table is None:
-        return WrittenOutputs(problem="an insert into a source without a table's name isn't known")
+        return WrittenOutputs(problem="the target of an insert into a source without a table's name isn't known")
     found = command.context.catalog_table(table)
     output = PlanOutput(dataset=found.ref, kind=SourceKind.TABLE, type="TABLE", mode=mode, symlinks=found.symlinks)
     return WrittenOutputs((replace(output, lifecycle=LIFECYCLES.get(mode)),))

@@ -85,7 +85,7 @@ def operations_of(command: str | None) -> tuple[str, ...]:
 
 
 def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
-    """Return the transaction (application and version) that an idempotent write bears."""
+    """Return the transaction (application and version) in an idempotent write's options."""
     if command.name not in _WITH_OPTIONS:
         return None
     application, number = setting(command.options, "txnAppId"), setting(command.options, "txnVersion")
@@ -101,7 +101,7 @@ class DeltaCommits:
         self._name = run.command.name
         # A clone has no rows of its own: its counters count nothing.
         self.is_counted = self._name != "CreateDeltaTableCommand"
-        # Delta commits nothing where no row matches.
+        # Delta commits nothing if no row matches.
         self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
 
     @cached_property
@@ -113,21 +113,21 @@ class DeltaCommits:
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
     def committed(self, columns: Collection[str]) -> CommittedVersion | None:
-        """Return the version that the command has committed; None if it made none, or its commit isn't kept."""
-        found = self._found()
+        """Return the version that the command has committed; None if it made none, or the log no longer has it."""
+        found = self._candidates()
         if not found:
             return None
         if len(found) > 1 and (self._name not in _BATCHED or batches(self._run.execution) != len(found)):
             return CommittedVersion(None, Certainty.UNKNOWN, Counts())
-        made = self._described(found, columns)
+        described = self._described(found, columns)
         if self._name not in _ALWAYS_COMMIT:
-            return made
-        if self._name == "ConvertToDeltaCommand" and made.counts.files is not None:
-            return replace(made, read=Position(files=FileSet(count=made.counts.files)))
+            return described
+        if self._name == "ConvertToDeltaCommand" and described.counts.files is not None:
+            return replace(described, read=Position(files=FileSet(count=described.counts.files)))
         before = found[-1].info.get("readVersion")
-        return replace(made, read=None if before is None else version(before))
+        return replace(described, read=None if before is None else version(before))
 
-    def _found(self) -> list[_Commit]:
+    def _candidates(self) -> list[_Commit]:
         """Find the transaction's commit, else the commits of the command's kind while it ran, newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = operations_of(self._name), transaction_of(self._run.command)
@@ -138,8 +138,8 @@ class DeltaCommits:
             actions = delta_actions(text)
             info = actions.get("commitInfo", {})
             if transaction is not None:
-                made = actions.get("txn", {})
-                if (made.get("appId"), made.get("version")) == transaction:
+                committed = actions.get("txn", {})
+                if (committed.get("appId"), committed.get("version")) == transaction:
                     return [_Commit(number, info, text, Certainty.EXACT)]
                 continue
             if int(info.get("timestamp", 0)) < window[0]:
@@ -152,7 +152,7 @@ class DeltaCommits:
         """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
-        # Only a plain overwrite is ambiguous.
+        # Delta logs this operation for an overwrite of all rows, and for one of only the partitions that get rows.
         how = newest.info.get("operationParameters", {})
         doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
         added = changed.added if doubtful else None
@@ -168,7 +168,7 @@ class DeltaCommits:
 
 
 def batch_log(run: CommandRun) -> DeltaCommits | None:
-    """Return the log of the table that a command writes; None if it writes none of Delta's."""
+    """Return the log of the table that a command writes; None if the command writes no Delta table."""
     path = path_written(run.command)
     return DeltaCommits(path, run) if path is not None else None
 

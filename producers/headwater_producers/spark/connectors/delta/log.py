@@ -54,7 +54,7 @@ class DeltaLog:
         """Return the commit of a micro-batch.
 
         None if the micro-batch made no commit (Delta commits nothing for a batch that another start has written), if
-        its commit has been deleted, or if more than `_MAX_COMMITS` commits lie between it and earlier read ones.
+        its commit has been deleted, or if more than `_MAX_COMMITS` commits lie between it and the commits read before.
         """
         wanted = (query_id, batch_id)
         if self._next < 0:
@@ -64,7 +64,8 @@ class DeltaLog:
                 break
             self._next += 1
         for _ in range(_MAX_COMMITS):
-            # A query's commits are in the order of its micro-batches: the search ends at a commit of an earlier one.
+            # A query's commits are in the order of its micro-batches: the search ends at an earlier micro-batch's
+            # commit.
             met = self._earliest.get(query_id, batch_id) < batch_id
             if wanted in self._found or met or self._low == 0 or not self._read(self._low - 1):
                 break
@@ -72,7 +73,7 @@ class DeltaLog:
         return self._found.get(wanted)
 
     def _read(self, version: int) -> bool:
-        """Read a commit; False if there is none."""
+        """Read a commit; False if the log doesn't have it."""
         text = delta_text(self._table, version)
         actions = delta_actions(text)
         if (transaction := actions.get("txn")) is not None:
@@ -220,6 +221,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(table: TextFolder, version: int) -> int | None:
-    """Return the number of files of a table version, from the checksum file of its commit; None if that is missing."""
+    """Return the number of files of a table version, from its commit's checksum file; None if the file is missing."""
     text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

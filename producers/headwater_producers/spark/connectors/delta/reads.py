@@ -12,7 +12,7 @@ A bound of a range is a version, `4`, or a version with the number of its files 
 | index 1: its files 0 and 1 | `5:2` |
 | any version before the first | None: the table's beginning |
 
-A query's first snapshot counts like a version (`isStartingVersion`): its files are the whole table's at that time.
+A query's first snapshot counts like a version (`isStartingVersion`): its files are all files of the table at that time.
 """
 
 from __future__ import annotations

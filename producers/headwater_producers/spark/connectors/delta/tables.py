@@ -48,7 +48,7 @@ def table_path(table: Any) -> str:
 class DeltaTable(V2Table):
     """Delta table in a V2 catalog."""
 
-    # Its properties are in its log, whose location a RENAME may already have changed.
+    # The table's properties are in its log, whose location a RENAME may already have changed.
     @cached_property
     def location(self) -> str | None:
         return table_path(self.table) if is_made(self.table) else super().location

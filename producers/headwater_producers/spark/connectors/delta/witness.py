@@ -1,4 +1,4 @@
-"""Evidence in a Delta table's log of a write whose driver ended without reporting it.
+"""Evidence in a Delta table's log of a write whose driver ended without reporting the write's end.
 
 The candidates are the commits of the write's kind since it began, newest first. A commit may name the run of its
 application (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). A single commit with
@@ -32,7 +32,7 @@ _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _MAX_COMMITS: Final = 200
 """Maximum number of searched commits, including other applications'."""
 _SKEW_MILLIS: Final = 600_000
-"""Largest difference between the clocks of a table's writers."""
+"""Maximum difference between the clocks of a table's writers."""
 
 
 def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
@@ -47,7 +47,7 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
     """
     versions = [int(found[1]) for name in table.names("_delta_log") if (found := _COMMIT.fullmatch(name))]
     if not versions:
-        return nothing("there is no table where it was to write")
+        return nothing("the table that the write was to change doesn't exist")
     try:
         commits = list(_commits_since(table, max(versions), write))
     except _NotThereError as error:
@@ -65,8 +65,8 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
             counts=delta_counts(info.get("operationMetrics", {})),
         )
     if possible := sum(is_its_own is not False for is_its_own in whose):
-        return unknown(f"{possible} commits of the table since its start may be its own")
-    return nothing("the table's log has no commit of it")
+        return unknown(f"{possible} commits of the table since the write's start may be the write's")
+    return nothing("the table's log has no commit of the write")
 
 
 class _NotThereError(Exception):
@@ -82,9 +82,11 @@ def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator
     begin = int(write.started_at.timestamp() * 1000)
     for number in range(newest, -1, -1):
         if number == newest - _MAX_COMMITS:
-            raise _NotThereError(f"the table had {_MAX_COMMITS} commits since, and more aren't looked at")
+            raise _NotThereError(
+                f"the table has {_MAX_COMMITS} commits since the write's start; older ones aren't searched"
+            )
         if not (text := delta_text(table, number)):
-            raise _NotThereError(f"the table's log doesn't go back to its start: version {number} is gone")
+            raise _NotThereError(f"the table's log doesn't go back to the write's start: version {number} is gone")
         actions = delta_actions(text)
         info = actions.get("commitInfo", {})
         at = int(info.get("timestamp", 0))
@@ -101,8 +103,8 @@ def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     None for a commit that names no run: it may be this write's.
     """
     if write.transaction is not None:
-        made = actions.get("txn", {})
-        return (made.get("appId"), made.get("version")) == write.transaction
+        transaction = actions.get("txn", {})
+        return (transaction.get("appId"), transaction.get("version")) == write.transaction
     metadata = actions.get("commitInfo", {}).get("userMetadata")
     if (named := marked_run(metadata)) is not None:
         return named == write.app_run

@@ -53,7 +53,7 @@ def to_table(command: JvmCommand) -> WrittenOutputs:
         return replace(written, generated=generated_columns(command.context, table, command.columns))
     except Exception as error:
         logger.debug("lineage capture: generated columns couldn't be read", exc_info=True)
-        return replace(written, problem=f"which columns the table generates couldn't be read ({type(error).__name__})")
+        return replace(written, problem=f"the table's generated columns couldn't be read ({type(error).__name__})")
 
 
 def of_query(command: JvmCommand) -> WrittenOutputs:

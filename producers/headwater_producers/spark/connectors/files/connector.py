@@ -74,7 +74,7 @@ class FileFolders(Connector):
         if name == SOURCE:
             # FileStreamSource[file:/data/flights]
             return _streamed(leaf, str(leaf.subject.toString()).partition("[")[2].removesuffix("]"))
-        # A V1 source of a streaming frame that isn't started.
+        # A V1 source of a streaming query that hasn't been started.
         path = setting(leaf.subject.options(), "path")
         if path is None:
             return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
@@ -205,7 +205,7 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
 def _as_run(execution: Any) -> Any | None:
     """Return the executed plan's command, with the session's settings at its start, which may have changed since.
 
-    None while the command runs: it reads the settings on first use, and would read those of our thread.
+    None while the command runs: it reads the settings on first use, and would read the settings of capture's thread.
     """
     if execution is None:
         return None

@@ -1,10 +1,10 @@
-"""Logs of Spark's file sources and sinks: one text file a batch, with the files that the batch added.
+"""Logs of Spark's file sources and sinks: one text file per batch, with the files that the batch added.
 
 `<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
 a version line, then one JSON object per line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
-`…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch. A sink's doesn't: a
-compacted sink batch has added the files that its predecessors lack.
-Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
+`…fileSink…`) is `<n>.compact` and repeats the lines of all files before it. A source's entry carries its log batch. A
+sink's doesn't: a compacted sink batch has added the files that its predecessors lack. Format:
+org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
 
 
 def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None:
-    """List the files that a micro-batch added to a file sink; None if the log doesn't have it, or no longer."""
+    """List the files that a micro-batch added to a file sink; None if the log doesn't have it (any longer)."""
     folder = sink.folder("_spark_metadata")
     if (text := folder.read(f"{batch_id}")) is not None:
         return parse_log(text)

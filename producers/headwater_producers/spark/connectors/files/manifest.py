@@ -35,7 +35,7 @@ MAX_FOLDERS: Final = 1_000
 _REMEMBERED: Final = 1_000
 """Maximum number of remembered writes with known files."""
 _SKEW_MS: Final = 60_000
-"""Largest difference between the clocks of a remote file system and the driver."""
+"""Maximum difference between the clocks of a remote file system and the driver."""
 
 # Hadoop's `FileStatus` as text: DeprecatedRawLocalFileStatus{path=file:/out/a; isDirectory=false; length=792; …
 _STATUS: Final = re.compile(
@@ -49,7 +49,7 @@ _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 
 @dataclass(frozen=True, slots=True)
 class ListedPath:
-    """Entry of a listing; `length` is None for a folder, `time` in milliseconds, 0 where there is none."""
+    """Entry of a listing; `length` is None for a folder, `time` in milliseconds, 0 if unknown."""
 
     path: str
     length: int | None
@@ -112,10 +112,11 @@ class Manifests:
             pattern = f"{_escaped(root)}/{'*/' * depth}part-*-{fitting[0]}*"
             found = _committed(by_id[fitting[0]], Certainty.EXACT, counts, shown, pattern)
             return replace(found, partitions=_partitions(by_id[fitting[0]], depth) if settings.literals else ())
-        some = [each for write_id in fitting for each in by_id[write_id]]
-        some = some or [each for each in listed if each.write_id not in self._known]
-        if sum(each.length or 0 for each in some) >= (counts.bytes or 0) and len(some) >= (counts.files or 0):
-            return _committed(some, Certainty.UPPER_BOUND, counts, shown)
+        candidates = [each for write_id in fitting for each in by_id[write_id]]
+        candidates = candidates or [each for each in listed if each.write_id not in self._known]
+        size = sum(each.length or 0 for each in candidates)
+        if size >= (counts.bytes or 0) and len(candidates) >= (counts.files or 0):
+            return _committed(candidates, Certainty.UPPER_BOUND, counts, shown)
         return _counted_alone(counts)
 
     def _remember(self, write_id: str) -> None:

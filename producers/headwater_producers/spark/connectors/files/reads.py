@@ -49,7 +49,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         leaf: leaf of a JVM `HadoopFsRelation`.
         read: position of the files read, with its certainty.
         storage: storage of the files' rows.
-        schema: columns of the files, if this reader sees all of them.
+        schema: columns of the files, if this reader sees all columns.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
     if table is not None:

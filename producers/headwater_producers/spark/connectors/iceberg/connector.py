@@ -1,4 +1,4 @@
-"""Iceberg connector: answers to each question about its tables.
+"""Iceberg connector: answers to each question about Iceberg's tables.
 
 A streaming offset is
 
@@ -128,8 +128,8 @@ class Iceberg(Connector):
             return None
         if _is_metadata(leaf.context, table):
             # db.flights.snapshots: its rows describe the table's files, and aren't rows of the table.
-            of = str(kept(leaf.relation, "table").name()).rsplit(".", 1)[-1]
-            dataset = DatasetRef(entry.dataset.namespace, f"{entry.dataset.name}.{of}")
+            metadata_name = str(kept(leaf.relation, "table").name()).rsplit(".", 1)[-1]
+            dataset = DatasetRef(entry.dataset.namespace, f"{entry.dataset.name}.{metadata_name}")
             batch = leaf.batch()
             return batch.table(dataset, entry.storage, entry.symlinks, batch.schema())
         return read_table(leaf, entry, is_whole=table.snapshotId() is None)
@@ -201,7 +201,7 @@ def is_offset(offset: Any) -> bool:
 
 
 def _start(source: SourceOffsets) -> Any:
-    """Return the start offset of a micro-batch; for the first one, from the source's log in the checkpoint."""
+    """Return the start offset of a micro-batch; for a query's first one, from the source's log in the checkpoint."""
     if source.start is not None or (folder := source.folder) is None:
         return source.start
     text = folder.read("offsets/0")

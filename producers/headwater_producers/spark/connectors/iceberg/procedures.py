@@ -34,11 +34,11 @@ class ProcedureSnapshot:
 
     Attributes:
         table: the JVM's `SparkTable`.
-        made: the snapshot.
-        read: position of the input: for rewritten rows the previous snapshot, for a published snapshot the picked one;
-            None for files that the snapshot doesn't name.
+        made: position of the snapshot.
+        read: position of the input: for rewritten rows the previous snapshot, for a published snapshot the picked
+            snapshot; None for files that the snapshot doesn't name.
         counts: rows, bytes and files added.
-        added: the files that it added.
+        added: the files that the snapshot added.
         at: time of the snapshot.
     """
 
@@ -93,7 +93,7 @@ class ProcedureSnapshots:
         newest = int(snapshot.snapshotId()) if snapshot is not None else -1
         if self._newest.get(name) == newest:
             return
-        made = []
+        new_snapshots = []
         for _ in range(_MAX_SNAPSHOTS):
             if snapshot is None or int(snapshot.timestampMillis()) < self._since:
                 break
@@ -103,11 +103,11 @@ class ProcedureSnapshots:
             is_ours = summary.get("app-id") == self._application and summary.get("spark.app.id") is None
             if is_ours and number not in self._found:
                 self._found.add(number)
-                made.append(_described(table, iceberg, snapshot))
+                new_snapshots.append(_described(table, iceberg, snapshot))
             parent = snapshot.parentId()
             snapshot = iceberg.snapshot(parent) if parent is not None else None
         self._newest[name] = newest
-        yield from reversed(made)
+        yield from reversed(new_snapshots)
 
 
 def _described(table: Any, iceberg: Any, snapshot: Any) -> ProcedureSnapshot:
@@ -115,6 +115,8 @@ def _described(table: Any, iceberg: Any, snapshot: Any) -> ProcedureSnapshot:
     read = snapshot.summary().get("source-snapshot-id")
     if read is None and str(snapshot.operation()) == "replace":
         read = snapshot.parentId()
-    of = Position(table_snapshot=TableSnapshot(format="iceberg", snapshot_id=str(read))) if read is not None else None
+    source = (
+        Position(table_snapshot=TableSnapshot(format="iceberg", snapshot_id=str(read))) if read is not None else None
+    )
     at = instant(int(snapshot.timestampMillis()))
-    return ProcedureSnapshot(table, made, of, iceberg_counts(snapshot), iceberg_added(iceberg, snapshot), at)
+    return ProcedureSnapshot(table, made, source, iceberg_counts(snapshot), iceberg_added(iceberg, snapshot), at)

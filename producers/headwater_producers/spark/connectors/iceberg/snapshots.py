@@ -1,8 +1,8 @@
 """Snapshots of Iceberg tables, by batch commands and by streaming queries.
 
-A snapshot bears the id of the application that made it. So a batch command's snapshot is the only one that this
-application made while the command ran, by this driver's clock. Snapshots of a streaming query have its id and the
-micro-batch's number, with which Iceberg avoids writing a micro-batch twice.
+A snapshot's summary has the id of the application that made the snapshot. So a batch command's snapshot is the only one
+that this application made while the command ran, by this driver's clock. Snapshots of a streaming query have its id and
+the micro-batch's number, with which Iceberg avoids writing a micro-batch twice.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def iceberg_counts(snapshot: Any) -> Counts:
 
 
 def iceberg_added(iceberg: Any, snapshot: Any) -> AddedFiles | None:
-    """Return the data files that a snapshot added; None if it has no count."""
+    """Return the data files that a snapshot added; None if its summary doesn't count any."""
     count = iceberg_counts(snapshot).files
     if not count:
         return None

@@ -1,8 +1,8 @@
-"""Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
+"""Evidence in an Iceberg table's metadata of a write whose driver ended without reporting the write's end.
 
-A snapshot bears the id of the application that made it. If this application has made a single unclaimed snapshot since
-the write began, the snapshot counts as the write's. This is INFERRED: the snapshot names the application, not the
-write. Only snapshots on a branch or the main line count: a staged snapshot isn't published.
+A snapshot's summary has the id of the application that made the snapshot. If this application has made a single
+unclaimed snapshot since the write began, the snapshot counts as the write's. This is INFERRED: the snapshot names the
+application, not the write. Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
 Metadata are read as files if the files show which one is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` exists only once it is committed. Any other catalog has the pointer to the current file, and
@@ -67,8 +67,8 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
         return left_in_metadata(metadata, write)
     if is_of_catalog:
         asked = ", and no catalog of the session has it" if current is not None else ""
-        return unknown(f"which of the table's metadata files is current is known by its catalog alone{asked}")
-    return nothing("there is no table where it was to write")
+        return unknown(f"only the table's catalog knows the current one of its metadata files{asked}")
+    return nothing("the table that the write was to change doesn't exist")
 
 
 def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome:
@@ -85,25 +85,25 @@ def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome
         and str(each["snapshot-id"]) not in write.claimed
     ]
     if len(mine) > 1:
-        return unknown(f"{len(mine)} snapshots of the table since its start may be its own")
+        return unknown(f"{len(mine)} snapshots of the table since the write's start may be the write's")
     if not mine:
         if not reaches_back:
-            return unknown("snapshots of the table since its start have expired")
-        return nothing("no snapshot of the table is of it")
-    [made] = mine
+            return unknown("snapshots of the table since the write's start have expired")
+        return nothing("the table has no snapshot of the write")
+    [snapshot] = mine
     return WriteOutcome(
         verdict=WriteFate.COMMITTED,
-        at=instant(int(made["timestamp-ms"])),
-        position=_position(made),
+        at=instant(int(snapshot["timestamp-ms"])),
+        position=_position(snapshot),
         certainty=Certainty.INFERRED,
-        counts=_counts(made["summary"]),
+        counts=_counts(snapshot["summary"]),
     )
 
 
 def _published(
     metadata: dict[str, Any], snapshots: dict[int, dict[str, Any]], since: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return the snapshots of the branches since a time, and True if none of these has expired."""
+    """Return the snapshots of the branches since a time, and True if none of these snapshots has expired."""
     heads = {int(ref["snapshot-id"]) for ref in metadata.get("refs", {}).values() if ref.get("type") == "branch"}
     if (current := metadata.get("current-snapshot-id")) not in (None, -1):
         heads.add(int(current))

@@ -1,7 +1,7 @@
 """Ids of Kafka clusters, as their brokers report them.
 
 `KafkaClusters` asks with Kafka's own client for Java, which the job's connector brings, because only this client
-supports every way to connect that the connector supports: login modules, callbacks, Java's key stores.
+supports all connections that the connector supports: login modules, callbacks, Java's key stores.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headwater_schemas import naming
 logger = logging.getLogger(__name__)
 
 ASK_SECONDS: Final = 2.0
-"""Longest time to ask for a cluster's id, all its brokers together."""
+"""Maximum time to ask for a cluster's id, all its brokers together."""
 ASK_AGAIN_SECONDS: Final = 300.0
 """Time during which brokers that didn't answer aren't asked again."""
 

@@ -180,7 +180,7 @@ def kafka_ranges(
 def _offset(value: Any) -> int:
     number = int(value)
     if number < 0:
-        # -1 and -2 stand for "latest" and "earliest" in options; a resolved offset never is.
+        # In options, -1 means "latest" and -2 "earliest"; a resolved offset is never negative.
         raise ValueError(f"offset {number}")
     return number
 
@@ -229,7 +229,7 @@ def _topic(topic: str, source: CheckpointSource) -> DatasetRef:
     if source.given is not None:
         return DatasetRef(source.given.rstrip("/"), topic)
     on_kafka = [each for each in source.known if each.namespace.startswith(_CLUSTER)]
-    # A topic that matched the pattern later is on the cluster of the others.
+    # A topic that matched the pattern later is on the same cluster as the other topics.
     clusters = {each.namespace for each in on_kafka if each.name == topic} or {each.namespace for each in on_kafka}
     if len(clusters) != 1:
         among = [DatasetRef(each, topic) for each in sorted(clusters)]

@@ -13,8 +13,8 @@ than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answ
 topic's id is reported if it was equal before and after: the topic wasn't recreated in between. For a topic that is only
 read, one answer soon after the read is enough.
 
-A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
-after its end.
+A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read is
+bounded by an answer after its end.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class BatchTimes(Protocol):
 
     @property
     def before_write_ms(self) -> int:
-        """Least duration of the trigger's work before its first write."""
+        """Minimum duration of the trigger's work before its first write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class TopicStates(Protocol):
     """Client that reads the states of topics from their clusters."""
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
-        """Return the state of each topic now; None for one that can't be read quickly. Never raises."""
+        """Return the state of each topic now; None for a topic that can't be read quickly. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ class ObservedTopics:
             # For a topic that is read and written, end offsets are requested.
             if each.kind is SourceKind.KAFKA and (each.dataset not in asked or isinstance(each, PlanOutput)):
                 asked[each.dataset] = each
-        each_with = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
-        if sum(not each.offsets for each in each_with) > _MOST_READ:
-            each_with = [each for each in each_with if each.offsets]
+        requests = [AskedTopic(topic, isinstance(topic, PlanOutput)) for topic in asked.values()]
+        if sum(not each.offsets for each in requests) > _MOST_READ:
+            requests = [each for each in requests if each.offsets]
         self._ask(
             [
                 each
-                for each in each_with
+                for each in requests
                 if since is None or not self._is_known(each.topic.dataset, since, offsets=each.offsets)
             ],
             since=since,

@@ -21,7 +21,7 @@ from headwater_schemas.naming import kafka_topic
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS: Final = 1.0
-"""Longest time to read the states of one cluster's topics, all partitions together."""
+"""Maximum time to read the states of one cluster's topics, all partitions together."""
 PAUSE_SECONDS: Final = 30.0
 """Time during which a cluster isn't asked again after a failed request."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
@@ -80,7 +80,7 @@ class KafkaTopicStates:
         return [found.get((self._key(each.topic) or (), each.topic.dataset.name)) for each in asked]
 
     def _key(self, topic: PlanInput | PlanOutput) -> _Key | None:
-        """Return the client configuration for a topic; None if none is possible."""
+        """Return the client configuration for a topic; None if librdkafka can't make the connection."""
         if topic.connection not in self._keys:
             try:
                 config = self._config(dict(topic.connection))
@@ -161,8 +161,8 @@ class KafkaTopicStates:
     def _log_unread(self, topics: Iterable[str], error: Exception) -> None:
         for name in topics:
             self._log_once(
-                f"id and end offsets of {name} can't be read ({type(error).__name__}); what is read and written "
-                "meanwhile is recorded without"
+                f"id and end offsets of {name} can't be read ({type(error).__name__}); reads and writes "
+                "meanwhile are recorded without them"
             )
 
     def _log_once(self, text: str) -> None:

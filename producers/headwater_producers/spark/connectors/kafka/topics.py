@@ -34,7 +34,7 @@ CONNECTION = (
     "acks",
 )
 """Kafka's options of a source's or sink's connection, and of the acknowledgement of a sink's records."""
-CHOSEN_BY_ROWS = "rows choose their topic, so which are written isn't in the plan"
+CHOSEN_BY_ROWS = "rows choose their topic, so the plan doesn't show the written topics"
 PAYLOADS = frozenset({"key", "value"})
 _CONNECTS: Final = ("bootstrap.servers", "client.dns.lookup", "security.", "sasl.", "ssl.")
 

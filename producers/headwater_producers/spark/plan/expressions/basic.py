@@ -37,7 +37,7 @@ def attribute(call: Call) -> ValueLineage:
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
         name = shown_name(str(call.node.get("name")))
-        call.scope.report(f"column {name} comes from nowhere that was understood")
+        call.scope.report(f"the origin of column {name} isn't known")
         column = combine(call.scope.columns.values(), Kind.UNKNOWN, str(name))
         return column if column.direct else replace(column, direct=frozenset({DirectSource(None, Kind.UNKNOWN)}))
     return column if column.type is not None else replace(column, type=call.node.get("dataType"))
@@ -89,7 +89,7 @@ def transcode(call: Call) -> ValueLineage:
 
 
 def collate(call: Call) -> ValueLineage:
-    """Read a change of collation: the same text, compared in another way."""
+    """Read a change of collation: the same text with another comparison."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
 
@@ -130,7 +130,7 @@ def common_expression(call: Call) -> ValueLineage:
 
 
 def common_reference(_call: Call) -> ValueLineage:
-    """Read a reference to a definition of the enclosing `With`; its target isn't in the JSON, so it may be any."""
+    """Read a reference to a definition of the enclosing `With`. The JSON doesn't name it, so any is possible."""
     return ValueLineage(frozenset({DirectSource(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 

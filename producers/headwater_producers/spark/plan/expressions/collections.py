@@ -66,7 +66,7 @@ def compared(call: Call) -> ValueLineage:
 
 
 def in_order(call: Call) -> ValueLineage:
-    """Read `sort_array(array)`: the same elements, ordered by the whole of each."""
+    """Read `sort_array(array)`: the same elements, ordered by whole elements."""
     array = call.arguments[0]
     return _array(call, [part(array, ELEMENT)], whole=Kind.SORT_DEPENDENCY, length=length_of([array]))
 

@@ -88,7 +88,7 @@ def variant_path(call: Call) -> ValueLineage:
 
 
 def step_into(text: ValueLineage, path: str) -> ValueLineage | None:
-    """Return the part of an encoded value at a JSON path; None if either is unknown."""
+    """Return the part of an encoded value at a JSON path; None if the value or the path is unknown."""
     if text.encoded is None or not path.startswith("$"):
         return None
     value, position = text.encoded, 1

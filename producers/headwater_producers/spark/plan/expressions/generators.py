@@ -1,4 +1,4 @@
-"""Generators, which make several rows of one: a column whose parts `0`, `1` … are the generated columns."""
+"""Generators, which make several rows from one row: a column whose parts `0`, `1` … are the generated columns."""
 
 from __future__ import annotations
 

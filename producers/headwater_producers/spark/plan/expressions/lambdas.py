@@ -66,7 +66,7 @@ def lambda_function(call: Call) -> ValueLineage:
 
 
 def transform(call: Call) -> ValueLineage:
-    """Read `transform(array, x -> …)`: the elements are the lambda's."""
+    """Read `transform(array, x -> …)`: the elements are the lambda's results."""
     array, function = call.arguments
     length = length_of([array])
     body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
@@ -127,7 +127,7 @@ def zip_maps(call: Call) -> ValueLineage:
 
 
 def zip_arrays(call: Call) -> ValueLineage:
-    """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
+    """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's results."""
     left, right, function = call.arguments
     length = length_of([left, right])
     body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)

@@ -60,7 +60,7 @@ def _by_package(node: PlanNode) -> Rule:
 
 
 def _derive(call: Call) -> ValueLineage:
-    # A function of functions keeps its lambda in a field of this name.
+    # A higher-order function has its lambda in the field `function`.
     if call.node.get("function") is not None and any(argument.parameters for argument in call.arguments):
         return any_of(call)
     # Every value needs a source: without arguments, a constant.

@@ -51,7 +51,7 @@ def generate(operator: Operator) -> Relation:
 
 
 def expand(operator: Operator) -> Relation:
-    """Read several rows for each one (rollup, cube, unpivot, sliding windows): a column is one of its projections."""
+    """Read several rows for each row (rollup, cube, unpivot, sliding windows): a column is one of its projections."""
     projections = operator.node.get("projections")
     if not isinstance(projections, list):
         projections = operator.reader.leaves.projections(operator.node)

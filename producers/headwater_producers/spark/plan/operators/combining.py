@@ -76,7 +76,7 @@ def cte_reference(operator: Operator) -> Relation:
     number = operator.node.get("cteId")
     definition = operator.reader.ctes.get(number) if isinstance(number, int) else None
     if definition is None:
-        operator.report("a common table expression is used whose definition wasn't met")
+        operator.report("the definition of a common table expression wasn't found")
         return operator.from_nowhere()
     return definition.with_output(zip(operator.attributes(), definition.ordered(), strict=False))
 

@@ -80,7 +80,7 @@ def is_write(name: str) -> bool:
 
 
 def written_query(operator: Operator) -> Relation:
-    """Read a command: it writes its child's output, or that of the query that it keeps to itself."""
+    """Read a command: it writes the output of its child, or of the query in one of its fields."""
     if operator.children:
         return operator.children[-1]
     for field in QUERY_FIELDS:
@@ -178,7 +178,7 @@ class PlanReader:
         return replace(Relation().with_output(pairs), rows=frozenset(datasets))
 
     def _view(self, operator: Operator) -> Relation:
-        """Read a permanent view: its own columns are read, besides the columns behind them."""
+        """Read a permanent view: its own columns are read, and also the columns from which they are selected."""
         relation = operator.children[-1]
         view = self.leaves.view(operator.node)
         if view is None:

@@ -30,14 +30,14 @@ def union_loop(operator: Operator) -> Relation:
     """Read the loop: a column comes from the anchor's and the step's columns; repeated until no round adds a source."""
     anchor, step = operator.children
     references = operator.reader.loops.pop(operator.node.get("id"), [])
-    columns, made = anchor.ordered(), step.ordered()
+    columns, step_columns = anchor.ordered(), step.ordered()
 
     def variables() -> dict[int, ValueLineage]:
         return {number: column for ids in references for number, column in zip(ids, columns, strict=False)}
 
-    texts = [clip(f"union({a.text}, {b.text})") for a, b in zip(columns, made, strict=True)]
+    texts = [clip(f"union({a.text}, {b.text})") for a, b in zip(columns, step_columns, strict=True)]
     for _ in range(len(columns) + EXTRA_ROUNDS):
-        bound = [bind(column, variables()) for column in made]
+        bound = [bind(column, variables()) for column in step_columns]
         after = [merge(pair, text) for *pair, text in zip(columns, bound, texts, strict=True)]
         if all(same_sources(*pair) for pair in zip(after, columns, strict=True)):
             break
@@ -48,7 +48,7 @@ def union_loop(operator: Operator) -> Relation:
 
 
 def _attributes(operator: Operator, of_anchor: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """Return the anchor's attributes with the loop's own ids, which it has since Spark 4.1."""
+    """Return the anchor's attributes with the loop's own ids, which exist since Spark 4.1."""
     given = operator.node.get("outputAttrIds")
     ids = [int(each["id"]) for each in given] if isinstance(given, list) else []
     if len(ids) != len(of_anchor):

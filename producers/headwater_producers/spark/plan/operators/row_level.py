@@ -71,8 +71,8 @@ def merged_rows(operator: Operator) -> Relation:
         for attribute, column in branch.values:
             values[attribute.id].append(column)
     merged = {attribute.id: combine(values[attribute.id], Kind.COPY, attribute.name) for attribute in output}
-    made = _numbered(branches)
-    relation = child.with_output([*((a, merged[a.id]) for a in output), *made])
+    branch_columns = _numbered(branches)
+    relation = child.with_output([*((a, merged[a.id]) for a in output), *branch_columns])
     gone = [indirect for b in branches if not b.values for indirect in b.by()]
     return relation.influenced(gone)
 
