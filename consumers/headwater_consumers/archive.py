@@ -1,6 +1,6 @@
-"""Archive of the events topic by the job `spark_jobs/lineage/archive.py`: Parquet files by day.
+"""Archive of the events topic: Parquet files by day, which the job `spark_jobs/lineage/archive.py` writes.
 
-`Archive` reads the records, with one day in memory at a time. `ArchiveSource` is a source of the materializer.
+`Archive` reads the records, with one day in memory at a time. `ArchiveSource` gives them to the materializer.
 `archived_micro_batches` finds single micro-batches of a query.
 """
 
@@ -52,7 +52,7 @@ class ArchivedOffsets:
 
     @property
     def missing(self) -> int:
-        """Offsets from `begin` to `end` without a record; a transactional producer's markers count as missing."""
+        """Number of offsets from `begin` to `end` without a record; markers of transactions count as missing, too."""
         return self.end - self.begin - self.records
 
 
@@ -157,7 +157,7 @@ class ArchiveSource:
         self._records: Iterator[FetchedRecord] = archive.records()
         self._committed: dict[Partition, int] = {}
         self._listener: SourceListener | None = None
-        self._assigned = self._paused = self._asked = False
+        self._assigned = self._paused = self._commit_requested = False
 
     def subscribe(self, listener: SourceListener) -> None:
         """Store the listener. The first poll assigns all partitions."""
@@ -172,8 +172,8 @@ class ArchiveSource:
         if self._listener is not None and not self._assigned:
             self._assigned = True
             self._listener.assigned(frozenset(kept.partition for kept in self.kept))
-        if self._listener is not None and self._asked:
-            self._asked = False
+        if self._listener is not None and self._commit_requested:
+            self._commit_requested = False
             self._listener.committed(None)
         records: list[FetchedRecord] = []
         size = 0
@@ -189,7 +189,7 @@ class ArchiveSource:
     def commit(self, offsets: Mapping[Partition, int]) -> None:
         """Remember the offsets; the next poll calls the listener."""
         self.commit_now(offsets)
-        self._asked = True
+        self._commit_requested = True
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         """Remember the offsets."""
@@ -246,7 +246,7 @@ def archived_micro_batches(
         query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.
         count: number of micro-batches to find.
-        since: day on which they were processed (ISO 8601). They weren't published earlier.
+        since: day (ISO 8601) on which the micro-batches were processed; none was published on an earlier day.
 
     Raises:
         ArchiveError: the archive can't be read.
@@ -272,7 +272,7 @@ def archived_micro_batches(
             if len(seen) == count:
                 until = day
     intervals = fold(events).intervals.values()
-    return sorted((one for one in intervals if one.batch_id in batches), key=lambda one: one.batch_id)
+    return sorted((each for each in intervals if each.batch_id in batches), key=lambda each: each.batch_id)
 
 
 def _day(timestamp_ms: int | None) -> str:

@@ -27,6 +27,7 @@ from headwater_schemas.events import (
 from headwater_schemas.reasons import no_schema_of, no_source_of
 
 _INSIDE: Final = {("array", "_element"): "[]", ("map", "value"): "{}"}
+"""Step of a path for the field inside an array or map, by the parent's type and the field's name in a document."""
 _TYPES: Final = {type_.value: type_ for type_ in TransformationType}
 _KINDS: Final = {
     ("DIRECT", "IDENTITY"): TransformationKind.COPY,
@@ -44,6 +45,7 @@ _OLDER: Final[Mapping[str, Json]] = {
     "IDENTITY": {"type": "DIRECT", "subtype": "IDENTITY"},
     "MASKED": {"type": "DIRECT", "masking": True},
 }
+"""Transformation for each `transformationType`, a member of facets older than 1-1-0."""
 
 
 def path_step(name: str) -> str:
@@ -64,11 +66,11 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
     found: dict[str, SchemaField] = {}
     waiting = [(item, where, "", "") for item, where in reversed(list(rows(facet, "fields", at)))]
     while waiting:
-        item, where, above, type_above = waiting.pop()
+        item, where, parent_path, parent_type = waiting.pop()
         name = given_text(item, "name", where)
         type_ = text(item, "type", where)
-        last = _INSIDE.get((type_above.partition("<")[0].lower(), name)) or path_step(name)
-        path = f"{above}.{last}" if above else last
+        last = _INSIDE.get((parent_type.partition("<")[0].lower(), name)) or path_step(name)
+        path = f"{parent_path}.{last}" if parent_path else last
         description = text(item, "description", where)
         found.setdefault(path, SchemaField(path=path, type=type_, description=description))
         waiting += [(inner, there, path, type_ or "") for inner, there in reversed(list(rows(item, "fields", where)))]
@@ -80,8 +82,11 @@ class CollectedEdges:
     """Collector of edges from the facets of one document.
 
     Attributes:
-        top_level: names of the top-level fields of each dataset whose schema the document has.
-        covered: names of the output's fields with sources in the facets.
+        top_level: for each dataset whose schema the document has: names of its top-level fields.
+        edges: edges; their `output` and `input` are indices of `datasets`.
+        datasets: index of each dataset in the lineage's table of datasets.
+        expressions: expressions by id.
+        covered: for each output: names of its fields that have sources in the facets.
     """
 
     top_level: Mapping[DatasetRef, tuple[str, ...]]
@@ -111,6 +116,13 @@ class CollectedEdges:
         default: TransformationType = TransformationType.UNKNOWN,
     ) -> None:
         """Add an edge.
+
+        Args:
+            output: dataset and path of the output field; without a path: every field of the dataset.
+            source: dataset and path of the input field; without a path: the whole dataset. None: no known source.
+            transformation: item of the facet's `transformations`.
+            at: JSON pointer of the transformation, for errors.
+            default: type of the edge if the transformation has none.
 
         Raises:
             Refused: the transformation has an unexpected shape.
@@ -213,6 +225,7 @@ def _older(entry: Json, at: str) -> Json:
 def _sources(
     entry: Json, name: str, at: str, lineage: CollectedEdges
 ) -> Iterator[tuple[tuple[DatasetRef, str], list[Json], str]]:
+    """Yield each source in the member `name`: dataset and path, transformations, and the source's JSON pointer."""
     for item, where in rows(entry, name, at):
         dataset = need_dataset(item, where)
         path = lineage.path(dataset, given_text(item, "field", where))
@@ -230,6 +243,7 @@ def top_level_names(facet: Json, at: str) -> tuple[str, ...]:
 
 _STEP: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _NAMES: Final = {"[]": "_element", "{}": "value"}
+"""Names of fields in a document for the steps `[]` and `{}` of a path."""
 _SUBTYPES: Final = {
     TransformationKind.COPY: ("DIRECT", "IDENTITY"),
     TransformationKind.RENAME: ("DIRECT", "IDENTITY"),
@@ -284,7 +298,7 @@ def schema_fields(schema: SchemaDefinition) -> list[Json]:
 
 
 def column_lineage_facets(lineage: ColumnLineage) -> Mapping[DatasetRef, Json]:
-    """Return `fields` and `dataset` of each output's columnLineage facet. Edges from a whole dataset are left out."""
+    """Return the columnLineage facet (`fields`, `dataset`) of each output. Edges from a whole dataset are left out."""
     texts = {expression.id: expression.text for expression in lineage.expressions}
     found: dict[DatasetRef, Json] = {}
     grouped: dict[tuple[int, str | None, int, str], Json] = {}

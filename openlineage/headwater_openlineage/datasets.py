@@ -1,7 +1,7 @@
 """Conversion of a dataset's facets to the body of a DatasetEvent.
 
-A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is stored there
-verbatim. `_deleted` clears the field, and the verbatim facet replaces the previous one.
+A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is stored in `facets`
+verbatim, and replaces the previous facet of its name. A facet with `_deleted` clears its field.
 """
 
 from __future__ import annotations

@@ -70,10 +70,10 @@ def _well_formed(data: bytes) -> Any:
         return None
     try:
         document = msgspec.json.decode(data)
-        again = msgspec.json.encode(document)
+        reencoded = msgspec.json.encode(document)
     except (ValueError, OverflowError, RecursionError):
         return None  # also for a number of more than 64 bits, which may have too many digits
-    return document if data.count(b":") == again.count(b":") else None
+    return document if data.count(b":") == reencoded.count(b":") else None
 
 
 def _read_thoroughly(data: bytes) -> Any:

@@ -1,6 +1,6 @@
-"""Datasets and jobs in documents. Results are cached with the facets, if documents share these.
+"""Datasets and jobs in documents. Results are cached with the facets, if documents share the facets.
 
-Pointers to shared facets come from the first document: if something is refused, the document is read again separately.
+Pointers to shared facets are those of the first document. So a document that is refused is read again, without sharing.
 """
 
 from __future__ import annotations

@@ -134,18 +134,18 @@ def _repair(document: Json, refused: Refused) -> _Repair | None:
         )
     if at == "/producer" and not value and isinstance(value, str | None):
         return _Repair(
-            IntakeNote(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is put there"), at, UNKNOWN_PRODUCER
+            IntakeNote(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is used"), at, UNKNOWN_PRODUCER
         )
     if at == "/run/runId" and isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-        message = "is no UUID: the run's id is the UUID v5 of the text, which also finds the run"
+        message = "isn't a UUID: the run's id is the UUID v5 of the text; the text finds the run, too"
         return _Repair(IntakeNote(NoteKind.RUN_ID, at, message), at, run_id_of(str(value)))
     if at == "/eventType" and isinstance(value, str) and value.upper() in RunEventType.__members__:
-        message = "isn't in upper case: read as if it were"
+        message = "isn't in upper case: converted to upper case"
         return _Repair(IntakeNote(NoteKind.EVENT_TYPE, at, message), at, value.upper())
     if at in _TIMES and isinstance(value, str) and _NAIVE_TIME.fullmatch(value):
-        return _Repair(IntakeNote(NoteKind.TIME, at, "has no offset: taken as UTC"), at, f"{value}Z")
+        return _Repair(IntakeNote(NoteKind.TIME, at, "has no offset: read as UTC"), at, f"{value}Z")
     if (facet := _FACET.match(at)) is not None:
-        message = f"{refused.reason}. The facet is kept as it is, and not read"
+        message = f"{refused.reason}. The facet is stored unchanged, but not read"
         return _Repair(IntakeNote(NoteKind.FACET, at, message), facet[0], None)
     return None
 

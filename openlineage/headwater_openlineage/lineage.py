@@ -65,11 +65,11 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
     key = (len(inputs), *map(_key, described))
     if None in key:
         return _made_from(job, inputs, outputs)
-    known = _MADE.get(key)
-    if known is None:
-        known = _made_from(job, inputs, outputs)
-        _MADE.put(key, known, sum(each.shared_bytes for each in described))
-    return known
+    lineage = _MADE.get(key)
+    if lineage is None:
+        lineage = _made_from(job, inputs, outputs)
+        _MADE.put(key, lineage, sum(each.shared_bytes for each in described))
+    return lineage
 
 
 def _key(described: DescribedJob | DescribedDataset) -> Hashable | None:
@@ -147,22 +147,22 @@ def with_pairs(
     pairs: Iterable[tuple[DatasetRef, DatasetRef]],
     possible: Iterable[tuple[DatasetRef, DatasetRef]],
 ) -> ColumnLineage | None:
-    """Add an edge between whole datasets for each pair that no edge of columns connects.
+    """Add an edge between whole datasets for each pair that no column edge connects.
 
     Args:
-        columns: the edges of columns.
+        columns: the column edges.
         pairs: pairs of source and target.
         possible: pairs whose relation is only possible (kind EXTERNAL).
     """
     before = columns if columns is not None else ColumnLineage()
-    known = {
+    connected = {
         (before.datasets[edge.input], before.datasets[edge.output]) for edge in before.edges if edge.input is not None
     }
     datasets = {dataset: index for index, dataset in enumerate(before.datasets)}
     edges = list(before.edges)
     for kind, each in ((TransformationKind.UNKNOWN, pairs), (TransformationKind.EXTERNAL, possible)):
         for source, target in each:
-            if (source, target) not in known:
+            if (source, target) not in connected:
                 start, end = (datasets.setdefault(dataset, len(datasets)) for dataset in (source, target))
                 edges.append(ColumnEdge(output=end, input=start, kind=kind))
     if not edges:

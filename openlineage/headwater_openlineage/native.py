@@ -170,7 +170,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def merged(given: Any, patch: Any) -> Any:
-    """Apply a patch to `given`. Never raises: a part of another type replaces the given one."""
+    """Apply a patch to `given`. Never raises: a part of the patch whose type differs replaces the given part."""
     if not isinstance(patch, dict):
         return patch
     if isinstance(given, list) and patch.keys() <= {str(index) for index in range(len(given))}:

@@ -32,13 +32,13 @@ def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
 
 
 def written(entry: Json) -> Json:
-    """Return a member of `inputs` or `outputs` with its facets as text, if they have one."""
+    """Return a member of `inputs` or `outputs`; facets that documents share are given as their JSON text."""
     facets = entry.get("facets")
     return {**entry, "facets": msgspec.Raw(facets.text)} if isinstance(facets, Shared) else entry
 
 
 def document_of(event: LineageEvent) -> Json | None:
-    """Return the document in an event; None if there is none.
+    """Return the document in an event; None if the event has none.
 
     Raises:
         ValueError: the event's text isn't JSON; Headwater itself never writes such an event.

@@ -53,7 +53,7 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
     Args:
         event: event of any kind.
         plans: column lineages of the event's job by digest; None if unknown.
-        coalesced: whether micro-batches of an event share a document, if their offsets are contiguous.
+        coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
     """
     document = document_of(event)
     if document is not None:
@@ -69,7 +69,7 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
             return [_with_facet(event, _interval(event, interval, whole, event.job, plans, writer), "run", writer)]
         return [
             _with_facet(
-                _alone(event, interval, entry),
+                _with_only(event, interval, entry),
                 _interval(event, interval, entry, event.job, plans, writer),
                 "run",
                 writer,
@@ -109,7 +109,7 @@ def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer:
     }
 
 
-def _alone(event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry) -> LineageEvent:
+def _with_only(event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry) -> LineageEvent:
     return msgspec.structs.replace(event, interval_event=msgspec.structs.replace(interval, entries=(entry,)))
 
 
@@ -150,7 +150,7 @@ def _dataset(event: LineageEvent, body: DatasetEvent, writer: FacetWriter) -> Js
 
 
 def joined(entries: Sequence[IntervalEntry]) -> IntervalEntry | None:
-    """Join micro-batches into one, for standard facets: uses with ranges and counts, the last time and plan.
+    """Join micro-batches into one, for standard facets: joined ranges, summed counts, time and plan of the last one.
 
     Args:
         entries: micro-batches by batch id, at least one.
@@ -205,12 +205,12 @@ def _joined_ranges(parts: Sequence[KafkaRanges]) -> KafkaRanges | None:
         return None
     found: dict[int, OffsetRange] = {}
     for part in parts:
-        for one in part.ranges:
-            before = found.get(one.partition)
-            if before is not None and before.to_exclusive != one.from_:
+        for range_ in part.ranges:
+            before = found.get(range_.partition)
+            if before is not None and before.to_exclusive != range_.from_:
                 return None
-            start = one.from_ if before is None else before.from_
-            found[one.partition] = OffsetRange(one.partition, start, one.to_exclusive)
+            start = range_.from_ if before is None else before.from_
+            found[range_.partition] = OffsetRange(range_.partition, start, range_.to_exclusive)
     return msgspec.structs.replace(parts[0], ranges=tuple(found[partition] for partition in sorted(found)))
 
 

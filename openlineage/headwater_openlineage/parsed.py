@@ -100,7 +100,8 @@ def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple
         query: one or several statements.
         dialect: sqlglot's name of the dialect; empty: SQL in general.
         inputs: tables that the query may read.
-        outputs: tables that the query may write. A statement that only selects counts as writing the only output.
+        outputs: tables that the query may write. If there is only one, a statement that is a SELECT counts as writing
+            this table.
     """
     try:
         import sqlglot
@@ -141,12 +142,12 @@ class _Reader:
         if with_ is not None and query is not statement and not query.args.get("with_"):
             query.set("with_", with_.copy())
         tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-        known = {id(table): found for table in tables if (found := self._match(table, self.inputs)) is not None}
+        matched = {id(table): found for table in tables if (found := self._match(table, self.inputs)) is not None}
         schema: dict[str, Any] = {}
         for table in tables:
-            if id(table) in known:
+            if id(table) in matched:
                 # The whole name as a single part, because sqlglot's schema needs names of equal depth.
-                found = known[id(table)]
+                found = matched[id(table)]
                 alias = table.alias or table.name
                 table.replace(exp.alias_(exp.to_table(f'"{self.inputs.index(found)}"'), alias, table=True))
                 if found.columns:
@@ -277,20 +278,20 @@ class _Values:
     """
 
     source: Callable[[Any], Table | None]
-    _known: dict[tuple[int, int], _Value] = field(default_factory=dict)
+    _resolved: dict[tuple[int, int], _Value] = field(default_factory=dict)
     _names: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def of(self, scope: Scope, index: int) -> _Value:
         """Return the column at an index of a scope's selection."""
         key = (id(scope), index)
-        if key not in self._known:
-            self._known[key] = _IDENTITY  # a recursive query ends here
+        if key not in self._resolved:
+            self._resolved[key] = _IDENTITY  # a recursive query ends here
             branches = scope.set_operation_scopes
             if branches:
-                self._known[key] = _merged([self.of(branch, index) for branch in branches], "IDENTITY")
+                self._resolved[key] = _merged([self.of(branch, index) for branch in branches], "IDENTITY")
             else:
-                self._known[key] = self._selected(scope, index)
-        return self._known[key]
+                self._resolved[key] = self._selected(scope, index)
+        return self._resolved[key]
 
     def _selected(self, scope: Scope, index: int) -> _Value:
         from sqlglot import exp

@@ -21,7 +21,7 @@ COLON: Final = re.compile(rb"\\u003[aA]")
 """A colon that msgspec would encode differently."""
 MAX_BYTES: Final = 8 << 20
 """Maximum size of the cached texts. The values read from them take several times as much."""
-_ABOVE: Final = 3
+_LEVELS_ABOVE: Final = 3
 """Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
 
 
@@ -79,7 +79,7 @@ class _Event(msgspec.Struct, omit_defaults=True):
 _EVENT: Final = msgspec.json.Decoder(_Event)
 _FACETS: Final = msgspec.json.Decoder(dict[str, dict[str, Any]])
 _LEFT_OUT: Final = Raw(b"0")
-_KNOWN: Final = LruCache[Shared](MAX_BYTES)
+_CACHE: Final = LruCache[Shared](MAX_BYTES)
 
 
 def in_parts(data: bytes) -> Json | None:
@@ -133,10 +133,10 @@ def _facets(source: _Job, data: bytes) -> Shared:
         OverflowError: the facets have a number of more than 64 bits.
     """
     key = (type(source), source.namespace, source.name, data)
-    known = _KNOWN.get(key)
-    if known is not None:
-        return known
-    if deeper(data, DEFAULT_MAX_DEPTH - _ABOVE):
+    cached = _CACHE.get(key)
+    if cached is not None:
+        return cached
+    if deeper(data, DEFAULT_MAX_DEPTH - _LEVELS_ABOVE):
         raise ValueError("perhaps nested too deep")
     value = _FACETS.decode(data)
     text = msgspec.json.encode(value, order="deterministic")
@@ -144,5 +144,5 @@ def _facets(source: _Job, data: bytes) -> Shared:
     if colons != data.count(b":"):
         raise ValueError("a name twice in one object")
     found = Shared(value, text, colons, (source.namespace, source.name))
-    _KNOWN.put(key, found, len(data))
+    _CACHE.put(key, found, len(data))
     return found

@@ -20,7 +20,7 @@ _SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
 
 
 def without_secrets(document: Json) -> tuple[Json, tuple[IntakeNote, ...]]:
-    """Return the document without credentials but with the facet, and a note; the same object without any credentials.
+    """Remove credentials, and add the facet and a note; a document without credentials is returned unchanged.
 
     Args:
         document: result of `decode`; not changed.
@@ -50,6 +50,6 @@ def _marked(document: Json, values: int) -> tuple[Json, tuple[IntakeNote, ...]]:
             document = {**document, owner: {**holder, "facets": {**(facets or {}), REDACTED_FACET: facet}}}
             pointer = step(f"/{owner}/facets", REDACTED_FACET)
             break
-    texts = "1 text of it" if values == 1 else f"{values:,} texts of it"
-    message = f"{texts} had what looks like a credential, which is [redacted] in the stored event"
+    texts = "1 text" if values == 1 else f"{values:,} texts"
+    message = f"{texts} contained what looks like a credential, which is [redacted] in the stored event"
     return document, (IntakeNote(NoteKind.REDACTED, pointer, message),)

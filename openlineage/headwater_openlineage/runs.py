@@ -82,14 +82,14 @@ def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
 
 
 def _parent(facet: Json, at: str) -> Fields:
-    fields: Fields = {"parent": _above(facet, at)}
+    fields: Fields = {"parent": _parent_run(facet, at)}
     root = mapping(facet, "root", at)
     if root is not None:
-        fields["root"] = _above(root, step(at, "root"))
+        fields["root"] = _parent_run(root, step(at, "root"))
     return fields
 
 
-def _above(source: Json, at: str) -> ParentRun:
+def _parent_run(source: Json, at: str) -> ParentRun:
     run = need_mapping(source, "run", at)
     given = need_text(run, "runId", step(at, "run"))
     # Old integrations use the scheduler's id of a parent; handwritten events use the id in the parent's own event.

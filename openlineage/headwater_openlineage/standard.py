@@ -89,7 +89,7 @@ class _Context:
         run: RunRef | None = None,
     ) -> LineageEvent:
         """Return the main event of the document, with the document's text."""
-        return self._made(body, job, run, kept(rest))
+        return self._built(body, job, run, kept(rest))
 
     def part(
         self,
@@ -99,9 +99,9 @@ class _Context:
         run: RunRef | None = None,
     ) -> LineageEvent:
         """Build another event of the same document."""
-        return self._made(body, job, run, PART)
+        return self._built(body, job, run, PART)
 
-    def _made(
+    def _built(
         self,
         body: RunEvent | PlanEvent | JobEvent | DatasetEvent | IntervalEvent,
         job: JobRef | None,
@@ -261,10 +261,10 @@ def _all_produced(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse,
     """Return the listed outputs with their sources, then outputs that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     others = tuple(DatasetUse(dataset=each) for each in made.sources if each not in listed)
-    return tuple(_made_of(use, made.sources.get(use.dataset)) for use in (*uses, *others))
+    return tuple(_with_sources(use, made.sources.get(use.dataset)) for use in (*uses, *others))
 
 
-def _made_of(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> DatasetUse:
+def _with_sources(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> DatasetUse:
     """Add an output's sources; if they aren't stated, every input is a possible source."""
     return msgspec.structs.replace(use, inputs=sources, possible=sources is None)
 
@@ -308,7 +308,7 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
             given = DescribedDataset(given.ref, {**before.facets, **given.facets}, unread)
         found[given.ref] = given
     for ref, dataset in found.items():
-        # Facets of outputs are in the plan and the run.
+        # The lineage facets of an output are in the plan and in the RUN event.
         body = dataset.body((*announced, *_OF_OUTPUT) if ref in written else announced)
         if body is not None:
             yield body

@@ -78,8 +78,8 @@ class FacetWriter:
             start = time_text(body.nominal_start)
             found["nominalTime"] = self.facet("run.nominalTime", nominalStartTime=start, nominalEndTime=end)
         if body.parent is not None:
-            root = None if body.root is None else self._above(body.root)
-            found["parent"] = self.facet("run.parent", **self._above(body.parent), root=root)
+            root = None if body.root is None else self._parent(body.root)
+            found["parent"] = self.facet("run.parent", **self._parent(body.parent), root=root)
         if body.error is not None:
             found["errorMessage"] = self.facet(
                 "run.errorMessage",
@@ -97,10 +97,10 @@ class FacetWriter:
         return {"processing_engine": self.facet("run.processing_engine", version=engine.version, name=engine.name)}
 
     @staticmethod
-    def _above(above: ParentRun) -> Json:
+    def _parent(parent: ParentRun) -> Json:
         return {
-            "run": {"runId": uuid_of(above.run_id)},
-            "job": {"namespace": above.job.namespace, "name": above.job.name},
+            "run": {"runId": uuid_of(parent.run_id)},
+            "job": {"namespace": parent.job.namespace, "name": parent.job.name},
         }
 
     def job_type(
@@ -178,10 +178,10 @@ class FacetWriter:
         """
         columns = {} if lineage is None else column_lineage_facets(lineage)
         found = [self._use(use, inner, columns) for use in uses]
-        about: dict[DatasetRef, Json] = {}
+        first_uses: dict[DatasetRef, Json] = {}
         for use, entry in zip(uses, found, strict=True):
-            about.setdefault(use.dataset, entry)
-        for dataset, entry in about.items():
+            first_uses.setdefault(use.dataset, entry)
+        for dataset, entry in first_uses.items():
             if assertions := assertions_of(quality, dataset):
                 entry[inner][ASSERTIONS] = self.facet(ASSERTIONS, assertions=assertions)
         return found

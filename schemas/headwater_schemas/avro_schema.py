@@ -22,10 +22,10 @@ class AvroSchema:
 
     Attributes:
         text: JSON text of the schema.
-        fingerprint: CRC-64-AVRO of its parsing canonical form, 8 bytes little-endian: as the Avro specification's
-            single-object encoding writes it. The canonical form leaves out docs, defaults and logical types.
+        fingerprint: CRC-64-AVRO of the schema's parsing canonical form: 8 bytes, little-endian, as in the header of
+            Avro's single-object encoding. The canonical form leaves out docs, defaults and logical types.
         parsed: parsed schema, for fastavro.
-        version: number in the file's name; 0 for a schema from elsewhere.
+        version: number in the name of the schema's file in `avro/`; 0 for a schema from elsewhere.
     """
 
     text: str
@@ -38,7 +38,7 @@ class AvroSchema:
         """Parse a schema.
 
         Raises:
-            ValueError: `text` is no JSON, or no Avro schema.
+            ValueError: `text` isn't JSON, or isn't an Avro schema.
         """
         try:
             raw = json.loads(text)
@@ -51,24 +51,24 @@ class AvroSchema:
 
     @classmethod
     def published(cls, text: str) -> AvroSchema:
-        """Parse a schema that anybody may have published.
+        """Parse a schema from an untrusted publisher.
 
-        The schema must describe the event record, and each of its values must end and take at least one byte. So
-        decoding takes at most as many steps as a value has bytes. An array of `null` isn't allowed: its 20 bytes may be
-        2^60 items.
+        The schema must describe the event record. Each value in the record must be finite and take at least one byte,
+        so that decoding takes at most as many steps as the record has bytes. For example, an array of `null` isn't
+        allowed: 20 bytes could encode 2^60 items.
 
         Raises:
-            ValueError: the text is no such schema.
+            ValueError: `text` isn't a schema that fulfils these conditions.
         """
-        found = cls.from_json(text)
-        name = found.parsed.get("name") if isinstance(found.parsed, dict) else None
+        schema = cls.from_json(text)
+        name = schema.parsed.get("name") if isinstance(schema.parsed, dict) else None
         if name != current_schema().parsed["name"]:
             raise ValueError("not a schema of the event record")
         try:
-            _check_bounded(found.parsed, ())
+            _check_bounded(schema.parsed, ())
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
-        return found
+        return schema
 
     @property
     def hex(self) -> str:
@@ -77,15 +77,15 @@ class AvroSchema:
 
 
 def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = False) -> None:
-    """Check a parsed type.
+    """Check that each value of a parsed type is finite and takes at least one byte.
 
     Args:
-        schema: schema as fastavro parses it.
-        within: names of the records that contain it.
-        of_union: True for a branch of a union, which itself takes a byte.
+        schema: schema of the type, as fastavro parses it.
+        within: names of the records that contain the type.
+        of_union: True for a branch of a union: the union's own index takes a byte.
 
     Raises:
-        ValueError: a value may take 0 bytes, or be endless.
+        ValueError: a value could take 0 bytes, or be endless.
     """
     kind = schema.get("type") if isinstance(schema, dict) else schema
     if kind in ("record", "error"):
@@ -98,7 +98,7 @@ def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = Fal
     else:
         parts = [schema[name] for name in ("items", "values") if kind in ("array", "map") and name in schema]
         if isinstance(kind, str) and kind in within:
-            raise ValueError(f"{kind} has values of itself")
+            raise ValueError(f"{kind} contains itself")
     is_empty = kind == "null" or (kind == "fixed" and not schema["size"]) or (kind == "record" and not parts)
     if is_empty and not of_union:
         raise ValueError(f"a value of type {kind} takes no byte")
@@ -122,5 +122,5 @@ def _compact(text: str) -> str:
 
 
 def current_schema() -> AvroSchema:
-    """Newest released schema: this version writes with it, and converts every other one to it."""
+    """Newest released schema: this version encodes events with it, and converts events of other schemas to it."""
     return released_schemas()[-1]

@@ -1,8 +1,8 @@
-"""Avro writers of values, compiled from a schema to closures once.
+"""Writers of Avro values: closures that are compiled from a schema once.
 
 fastavro checks each value of a union against the branches before writing it, and values inside nested unions once per
-level. These checks take three quarters of the time to encode an event. Here values were checked before, and every union
-is of null and one other type.
+level. These checks take three quarters of the time to encode an event. Here the values were checked before, and every
+union has two branches: null and one other type.
 
 https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 Write: TypeAlias = Callable[[bytearray, Any], None]
-"""Appends one value."""
+"""Function that appends the encoding of one value to the bytes."""
 
 
 class Field(NamedTuple):
@@ -23,8 +23,8 @@ class Field(NamedTuple):
 
     Attributes:
         name: name of the field.
-        write: writes the value; not called for None in a nullable field, which is only `NULL`.
-        nullable: True if `VALUE` precedes the value.
+        write: writes the value; not called for None in a nullable field, whose encoding is only `NULL`.
+        nullable: True if `VALUE` precedes a value that isn't None.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Field(NamedTuple):
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS: Final = 86_400
-_SECOND: Final = 1_000_000
+_SECOND_MICROS: Final = 1_000_000
 NULL, VALUE, _END = 0, 2, 0
 _ONE_BYTE: Final = 63
-"""Greatest length that takes one byte."""
+"""Greatest length of a text that is encoded in one byte."""
 _DOUBLE: Final = struct.Struct("<d")
 
 
@@ -68,7 +68,7 @@ def _writer(schema: Any, named: dict[str, Write]) -> Write:
     if described.get("logicalType") == "timestamp-micros":
         return _timestamp
     if not isinstance(type_, str) or type_ not in {*_PLAIN, *_COMPOUND, *named}:
-        raise ValueError(f"{type_} is a type or a union that no event has here")
+        raise ValueError(f"{type_} is a type or a union that no field of an event has")
     if type_ in _COMPOUND:
         write = _COMPOUND[type_](described, named)
         if "name" in described:
@@ -99,7 +99,7 @@ def _fields(schema: Any, named: dict[str, Write]) -> list[Field]:
         type_, nullable = field["type"], False
         if isinstance(type_, list):
             if len(type_) != 2 or type_[0] != "null":
-                raise ValueError(f"the field {field['name']} isn't of null and one type, in this order")
+                raise ValueError(f"the union of the field {field['name']} isn't null and one other type, in this order")
             type_, nullable = type_[1], True
         fields.append(Field(field["name"], _writer(type_, named), nullable))
     return fields
@@ -136,7 +136,7 @@ def write_long(out: bytearray, number: int) -> None:
 
 def _timestamp(out: bytearray, value: Any) -> None:
     since = value - _EPOCH
-    write_long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND + since.microseconds)
+    write_long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND_MICROS + since.microseconds)
 
 
 def _string(out: bytearray, value: Any) -> None:
@@ -158,7 +158,7 @@ def _double(out: bytearray, value: Any) -> None:
 
 
 def _enum(schema: Any, _named: dict[str, Write]) -> Write:
-    index = {symbol: place for place, symbol in enumerate(schema["symbols"])}
+    index = {symbol: number for number, symbol in enumerate(schema["symbols"])}
 
     def write(out: bytearray, value: Any) -> None:
         _varint(out, index[value] << 1)

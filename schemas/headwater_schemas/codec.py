@@ -76,11 +76,11 @@ class ReleasedSchemas:
     """Store with only the schemas of this distribution."""
 
     def __init__(self) -> None:
-        self._known = {schema.fingerprint: schema for schema in released_schemas()}
+        self._by_fingerprint = {schema.fingerprint: schema for schema in released_schemas()}
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
         """Return the released schema with this fingerprint."""
-        return self._known.get(fingerprint)
+        return self._by_fingerprint.get(fingerprint)
 
 
 def encode(event: LineageEvent) -> bytes:
@@ -135,18 +135,18 @@ def with_registry_id(value: bytes, schema_id: int) -> bytes:
 class Decoder:
     """Decoder of events written with any released or published schema.
 
-    Equal bodies of recent records are decoded once: the events share them.
+    Equal bodies of recent records are decoded once: their events share one body.
 
     Args:
         schemas: schemas by fingerprint; by default the released ones only.
-        registry: schemas by id; without one, records in Confluent's format are rejected for an unknown schema.
+        registry: schemas by id; None: records in Confluent's format are rejected, as UNKNOWN_SCHEMA.
     """
 
     def __init__(self, schemas: SchemaSource | None = None, registry: SchemaRegistry | None = None) -> None:
         self._schemas = schemas or ReleasedSchemas()
         self._registry = registry
         self._current = current_schema()
-        self._read: LruCache[LineageEvent] = LruCache(_READ_BYTES)
+        self._recent: LruCache[LineageEvent] = LruCache(_RECENT_BYTES)
 
     def decode(self, value: bytes | None) -> LineageEvent:
         """Decode the event in a record's value.
@@ -158,19 +158,19 @@ class Decoder:
         if not _repeats(value):
             return self._checked(self.datum(value))
         head, rest = _head(value)
-        known = self._read.get(rest)
-        if known is None:
+        same_body = self._recent.get(rest)
+        if same_body is None:
             event = self._checked(self.datum(value))
             if head is not None and event.kind in _REPEATED:
-                self._read.put(rest, event, len(rest))
+                self._recent.put(rest, event, len(rest))
             return event
-        return _with_head(known, head) or self._checked(self.datum(value))
+        return _with_head(same_body, head) or self._checked(self.datum(value))
 
     def datum(self, value: bytes | None) -> Any:
         """Decode a record's value to a dict by the current schema's names, without checking it as an event.
 
         Raises:
-            DecodeError: the bytes follow no schema that is known.
+            DecodeError: the schema of the bytes is unknown, or the bytes don't follow the schema.
             TransientError: the schema can't be looked up now; try again.
         """
         if not value:
@@ -242,11 +242,12 @@ class Decoder:
 
 _REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
 """Kinds of events that may share a body; bodies of runs and micro-batches are all different."""
-_READ_BYTES = 2 << 20
+_RECENT_BYTES = 2 << 20
 """Maximum bytes of encoded bodies in a decoder's cache; decoded bodies take about ten times as much."""
 _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
 """The fields before the bodies."""
 _KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
+"""Avro encoding of a kind in `_REPEATED`: its length, then its text."""
 _KIND_BYTES = 600
 """Length of the prefix in which a kind is searched. If longer names push it beyond, the record isn't cached."""
 
@@ -261,7 +262,7 @@ def _repeats(value: bytes | None) -> bool:
 
 
 def _head(value: bytes | None) -> tuple[Any, bytes]:
-    """Read the fields before the bodies, and the rest as bytes; None if they can't be read."""
+    """Read the fields before the bodies; return them, and the rest as bytes. None and b"" if they can't be read."""
     stream = BytesIO(value or b"")
     stream.seek(SINGLE_OBJECT_HEADER_BYTES)
     try:
@@ -271,19 +272,19 @@ def _head(value: bytes | None) -> tuple[Any, bytes]:
     return head, stream.read()
 
 
-def _with_head(known: LineageEvent, head: Any) -> LineageEvent | None:
-    """Build the event with this head and the body of another event; None if the head is invalid."""
-    if head["kind"] != known.kind:
+def _with_head(same_body: LineageEvent, head: Any) -> LineageEvent | None:
+    """Build the event with this head and the body of `same_body`; None if the head is invalid."""
+    if head["kind"] != same_body.kind:
         return None
     try:
         event = msgspec.convert(head, LineageEvent)
     except msgspec.ValidationError:
         return None
-    if event.job is None and known.dataset_event is None:
+    if event.job is None and same_body.dataset_event is None:
         return None
     # The other rules are about the body, which was checked before.
-    field = BODY_OF_KIND[known.kind]
-    return msgspec.structs.replace(event, **{field: getattr(known, field), "document": known.document})
+    field = BODY_OF_KIND[same_body.kind]
+    return msgspec.structs.replace(event, **{field: getattr(same_body, field), "document": same_body.document})
 
 
 @cache

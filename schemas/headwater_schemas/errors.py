@@ -18,7 +18,7 @@
     │   └── SchemasUnavailableError         the schemas topic or the registry can't be reached now
     └── FatalError                        stop; a person has to change a setting
         ├── SettingsRefusedError            no client accepts the settings
-        ├── CredentialsRefusedError         wrong password, or not allowed to do what Headwater must
+        ├── CredentialsRefusedError         wrong password, or a permission that Headwater needs is missing
         ├── TopicsUnusableError             a topic can't be created or used as configured
         └── RegistryRefusedError            the registry doesn't accept our schema
 
@@ -85,7 +85,7 @@ class DecodeError(ContractError):
     """The record can never be decoded by this version.
 
     Attributes:
-        reason: member of the closed list.
+        reason: reason why the record can't be decoded; each subclass sets its own.
         field: path of the offending field, if any.
         event_id: id of the event, if it could be read.
         kind: kind of the event, if it could be read.
@@ -103,7 +103,7 @@ class DecodeError(ContractError):
 
 
 class UnreadableRecordError(DecodeError):
-    """The record's bytes are missing: its batch can't be read, or it exceeds the size limit."""
+    """The record's bytes are missing: its batch can't be read, or the record exceeds the size limit."""
 
     reason = DecodeReason.EMPTY
 

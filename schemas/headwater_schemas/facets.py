@@ -9,22 +9,23 @@ import msgspec
 from headwater_schemas.events.common import DatasetRef
 
 COLUMNS_FACET: Final = "headwater_columns"
-"""Facet of a dataset that an ALTER changed, or a REPLACE TABLE (an OVERWRITE): `ColumnChanges`."""
+"""Facet of a dataset that an ALTER or a REPLACE TABLE (an OVERWRITE) changed; its content is a `ColumnChanges`."""
 
 ADDED_FILES_FACET: Final = "headwater_addedFiles"
-"""Facet of an output whose position is a table's version: `AddedFiles`."""
+"""Facet of an output whose position is a table's version; its content is an `AddedFiles`."""
 
 EVENT_TIME_FACET: Final = "headwater_eventTime"
-"""At a streaming run's START: the watermarks of its plan, and the largest lateness of a record that may reach the
-state."""
+"""Facet of a streaming run's START: the watermarks of the run's plan, and the largest lateness of a record that can
+still reach the state."""
 
 SINK_FACET: Final = "headwater_sink"
-"""At a streaming run's START: the sink's `name`, and `callback`: True if code writes, as in foreachBatch."""
+"""Facet of a streaming run's START: the sink's `name`, and `callback`: True if code writes, as in foreachBatch."""
 
 WRITE_FACET: Final = "headwater_write"
-"""At START of a batch write that was announced while it ran: its outputs, and the facts that identify its commit:
-`application` (Spark's id), `run` (of the application), `marked` (True if commits name that run), `command`, `outputs`
-(`namespace`, `name`, `format`, `names`)."""
+"""Facet of the START of a batch write that was announced while it ran: outputs, and facts that identify the commit.
+
+Members: `application` (Spark's id), `run` (of the application), `marked` (True if commits name that run), `command`,
+`outputs` (`namespace`, `name`, `format`, `names`)."""
 
 
 class RenamedColumn(msgspec.Struct, frozen=True, order=True):

@@ -104,13 +104,13 @@ def _integer(number: int) -> str:
 def graph_key(tenant: str, *parts: Part) -> str:
     """Key of a node or keyed relationship: a 128-bit BLAKE2b of the tuple that begins with the tenant, 32 hex digits.
 
-    The key is short for any names, so a 10 KB name doesn't break an index, and equal for all writers.
+    The key is short for any names, so a 10 KB name doesn't break an index. All writers compute the same key.
     """
     return key_of(canonical((tenant, *parts)))
 
 
 def key_of(parts: bytes) -> str:
-    """The `graph_key` of a tuple with these canonical bytes. Bytes of tuples can be concatenated."""
+    """The `graph_key` of a tuple with these canonical bytes. A joined tuple has the joined bytes of its two tuples."""
     return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
 
@@ -120,17 +120,17 @@ def event_id(event: LineageEvent) -> str:
     Raises:
         ValueError: the body that `kind` names isn't set, or the job, run or dataset that its tuple needs is missing.
     """
-    named: tuple[Part, ...]
+    first_parts: tuple[Part, ...]
     match event.kind:
         case "DATASET" if event.dataset_event:
             dataset = event.dataset_event.dataset
-            named = (event.tenant, event.kind, dataset.namespace, dataset.name)
+            first_parts = (event.tenant, event.kind, dataset.namespace, dataset.name)
         case "JOB" if event.job_event and event.job:
-            named = (event.tenant, event.kind, event.job.namespace, event.job.name)
+            first_parts = (event.tenant, event.kind, event.job.namespace, event.job.name)
         case _:
             return identity_id(_identity(event))
-    digest = _begun(named).copy()
-    digest.update(_moment(micros(event.event_time), event.producer))
+    digest = _hash_of_first(first_parts).copy()
+    digest.update(_last_parts(micros(event.event_time), event.producer))
     return _uuid(digest)
 
 
@@ -141,7 +141,7 @@ def identity_id(identity: tuple[Part, ...]) -> str:
 
 
 @lru_cache(1 << 12)
-def _begun(parts: tuple[Part, ...]) -> _Hash:
+def _hash_of_first(parts: tuple[Part, ...]) -> _Hash:
     """Return the hash state after the first parts of an identity, which other identities share."""
     digest = _NAMESPACE_HASH.copy()
     digest.update(canonical(parts).hex().encode())
@@ -149,7 +149,7 @@ def _begun(parts: tuple[Part, ...]) -> _Hash:
 
 
 @lru_cache(1 << 6)
-def _moment(microseconds: int, producer: str) -> bytes:
+def _last_parts(microseconds: int, producer: str) -> bytes:
     """Encode the last parts of an identity, which all events of a document share."""
     return canonical((microseconds, producer)).hex().encode()
 
@@ -196,7 +196,7 @@ def declaration_digest(body: DeclarationEvent | DeclarationSetEvent) -> str:
 
     A field that a later version adds is None in older declarations, so their digest doesn't change.
     """
-    return _text_digest(_json(_given(msgspec.to_builtins(body))))
+    return _text_digest(_json(_without_none(msgspec.to_builtins(body))))
 
 
 def incident_content(body: IncidentEvent) -> str:
@@ -204,7 +204,7 @@ def incident_content(body: IncidentEvent) -> str:
 
     Equal for equal actions, independent of the order of parts and files. `msgspec.json.decode` reads it back.
     """
-    content = _given(msgspec.to_builtins(body, builtin_types=(datetime,)))
+    content = _without_none(msgspec.to_builtins(body, builtin_types=(datetime,)))
     for name in ("scope", "removed"):
         if (parts := getattr(body, name)) is not None:
             content[name] = [json.loads(text) for text in sorted(set(map(scope_text, parts)))]
@@ -213,12 +213,12 @@ def incident_content(body: IncidentEvent) -> str:
 
 def reached_text(datasets: Iterable[ReachedDataset]) -> str:
     """Canonical JSON of the datasets that an action names as reached, in their order."""
-    return _json(_given([msgspec.to_builtins(each, builtin_types=(datetime,)) for each in datasets]))
+    return _json(_without_none([msgspec.to_builtins(each, builtin_types=(datetime,)) for each in datasets]))
 
 
 def scope_text(part: IncidentScope) -> str:
     """Canonical JSON of one part of a scope. Two parts are equal if their texts are."""
-    content = _given(msgspec.to_builtins(part, builtin_types=(datetime,)))
+    content = _without_none(msgspec.to_builtins(part, builtin_types=(datetime,)))
     if part.files is not None:
         content["files"] = sorted(set(part.files))
     return _json(content)
@@ -232,11 +232,11 @@ def _text_digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _given(value: Any) -> Any:
+def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _given(item) for name, item in value.items() if item is not None}
+        return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_given(item) for item in value]
+        return [_without_none(item) for item in value]
     if isinstance(value, datetime):
         return utc_text(value)
     return value
@@ -369,16 +369,16 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 
 
 def record_key(event: LineageEvent) -> bytes:
-    """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
+    """Kafka record key of an event: tenant and job (of a DatasetEvent: tenant and dataset), as a JSON array in UTF-8.
 
     A RetentionEvent's key is the tenant, its namespace and its job, with null for a missing one. For declarations and
-    revisions the key is the tenant and the set, so that a whole set is in one partition, with the revision after its
+    revisions the key is the tenant and the set, so that a whole set is in one partition, and each revision follows its
     declarations. For actions on an incident the key is the tenant and the incident's id.
 
     One job's events keep their order in one partition; correctness never depends on this order.
 
     Raises:
-        ValueError: there is neither a job nor a dataset.
+        ValueError: the event has neither a job nor a dataset.
     """
     parts: list[str | None]
     subject: JobRef | DatasetRef | None = event.job

@@ -42,7 +42,7 @@ _OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
     "complete": (_A.REACHED,),
     "notified": (_A.NOTIFIED,),
 }
-"""Fields that only some actions have."""
+"""Fields that only some actions have, each with these actions."""
 _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
     _A.OPENED: ("title",),
     _A.ASSIGNED: ("assignee",),
@@ -53,6 +53,7 @@ _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
     _A.REACHED: ("reached", "as_of", "complete"),
     _A.NOTIFIED: ("notified",),
 }
+"""Fields that an action needs."""
 _STATED: Final = ("reason", "title", "description", "severity", "type", "cause")
 """Fields that every action may have; NOTED needs one of them."""
 _SUBJECTS: Final = ("dataset", "job", "run", "query", "consumer")
@@ -69,13 +70,13 @@ _OF_SUBJECTS: Final[dict[str, tuple[str, ...]]] = {
     "until": ("dataset", "job", "run", "query"),
     "since_last_good": ("dataset", "job", "query"),
 }
-"""Fields of a part that only parts of some subjects have."""
-_APART: Final = (
+"""Fields that only parts of some subjects have, each with these subjects."""
+_EXCLUSIVE: Final = (
     ("offsets", ("partition", "files", "version")),
     ("files", ("partition",)),
     ("since_last_good", ("offsets", "files", "version", "from_batch", "since")),
 )
-"""Fields of a part that don't go together with others: either names the records by itself."""
+"""Fields of a part, each with the fields that it can't be combined with: each of both selects records by itself."""
 _PARTITION: Final = re.compile("[^=/]+=[^/]*(?:/[^=/]+=[^/]*)*")
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
@@ -105,29 +106,29 @@ def _action(event: IncidentEvent) -> Broken | None:
     for field, actions in _OF_ACTIONS.items():
         if action not in actions and getattr(event, field) is not None:
             return field, f"only {_listed(actions)} has it"
-    return _missing(event) or _of_names(event)
+    return _missing(event) or _names(event)
 
 
 def _missing(event: IncidentEvent) -> Broken | None:
     action = event.action
     for field in _NEEDED.get(action, ()):
         value = getattr(event, field)
-        # It may have reached nothing, and the answer be incomplete.
+        # REACHED may have an empty `reached`, and False as `complete`.
         if value is None or (not value and action is not IncidentAction.REACHED):
             return field, f"{action} needs it"
     if action is IncidentAction.SCOPE_CHANGED and not event.scope and not event.removed:
         return "scope", f"{action} adds or removes a part"
     if action is IncidentAction.NOTED and all(getattr(event, field) is None for field in _STATED):
-        return "reason", f"{action} states something: {_listed(_STATED)}"
+        return "reason", f"{action} needs one of {_listed(_STATED)}"
     return None
 
 
-def _of_names(event: IncidentEvent) -> Broken | None:
+def _names(event: IncidentEvent) -> Broken | None:
     for field, most in (("incident", MOST_CHARACTERS), ("into", MOST_CHARACTERS), ("cause", MOST_OF_A_CAUSE)):
         if len(getattr(event, field) or "") > most:
             return field, f"longer than {most} characters"
     if event.into == event.incident:
-        return "into", "the incident itself"
+        return "into", "must be another incident"
     return None
 
 
@@ -140,18 +141,18 @@ def _contradiction(event: IncidentEvent) -> Broken | None:
 
 
 def broken_scope(part: IncidentScope) -> Broken | None:
-    """Return the first rule that one part of a scope breaks; the path is within the part, empty for all of it."""
+    """Return the first rule that one part of a scope breaks; the path begins at the part, and is empty for the part."""
     subjects = [name for name in _SUBJECTS if getattr(part, name) is not None]
     if len(subjects) != 1:
-        return "", f"a part is of exactly one of {_listed(_SUBJECTS)}"
+        return "", f"a part names exactly one of {_listed(_SUBJECTS)}"
     [subject] = subjects
     for field, owners in _OF_SUBJECTS.items():
         if subject not in owners and getattr(part, field) is not None:
             return field, f"only a part of a {_listed(owners)} has it"
-    for field, others in _APART:
+    for field, others in _EXCLUSIVE:
         for other in others:
             if getattr(part, field) is not None and getattr(part, other) is not None:
-                return other, f"doesn't go together with {field}"
+                return other, f"can't be combined with {field}"
     return _narrowing(part) or _time_span(part)
 
 
@@ -165,7 +166,7 @@ def _narrowing(part: IncidentScope) -> Broken | None:
     if part.from_batch is not None and part.to_batch is not None and part.to_batch < part.from_batch:
         return "to_batch", "before from_batch"
     if part.since_last_good is False:
-        return "since_last_good", "true, or not there"
+        return "since_last_good", "must be true, or absent"
     return None
 
 
@@ -207,15 +208,15 @@ def _reached(datasets: tuple[ReachedDataset, ...]) -> Broken | None:
         at = f"reached[{index}]"
         if index and reached.dataset <= datasets[index - 1].dataset:
             return at, "datasets must be in ascending order, each once"
-        if (broken := _held(reached)) is not None:
+        if (broken := _reached_dataset(reached)) is not None:
             return f"{at}.{broken[0]}", broken[1]
-        for place, part in enumerate(reached.parts):
+        for part_index, part in enumerate(reached.parts):
             if (broken := _reached_part(part)) is not None:
-                return f"{at}.parts[{place}].{broken[0]}", broken[1]
+                return f"{at}.parts[{part_index}].{broken[0]}", broken[1]
     return None
 
 
-def _held(reached: ReachedDataset) -> Broken | None:
+def _reached_dataset(reached: ReachedDataset) -> Broken | None:
     if reached.cleared != (not reached.parts and not reached.part_count):
         return "cleared", "true if there is no part, else false"
     if len(reached.parts) > MOST_PARTS:

@@ -14,52 +14,52 @@ class LruCache(Generic[T]):
     """LRU cache bounded by the size of its values. Safe to use from many threads.
 
     Args:
-        size: bound on the sum of sizes, in the unit of `put`. A value of more than a tenth of the bound isn't kept.
+        size: maximum sum of the sizes given to `put`. A value larger than a tenth of this maximum isn't kept.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._used = 0
-        self._known: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
         """Return the value of a key, if it is kept."""
         with self._lock:
-            known = self._known.get(key)
-            if known is None:
+            entry = self._entries.get(key)
+            if entry is None:
                 return None
-            self._known.move_to_end(key)
-            return known[0]
+            self._entries.move_to_end(key)
+            return entry[0]
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
         """Keep a value, and drop the least recently used ones."""
         if size * 10 > self._size:
             return
         with self._lock:
-            before = self._known.pop(key, None)
+            before = self._entries.pop(key, None)
             self._used += size - (before[1] if before is not None else 0)
-            self._known[key] = (value, size)
+            self._entries[key] = (value, size)
             while self._used > self._size:
-                _, (_, dropped) = self._known.popitem(last=False)
+                _, (_, dropped) = self._entries.popitem(last=False)
                 self._used -= dropped
 
 
 class IdentityCache(Generic[T]):
-    """LRU cache by the identity of an object, for objects that take as long to compare as to convert.
+    """LRU cache whose keys are objects, compared by identity: for objects that take as long to compare as to convert.
 
     Args:
-        size: bound, as for `LruCache`.
+        size: maximum sum of sizes, as for `LruCache`.
     """
 
     def __init__(self, size: int) -> None:
-        self._known: LruCache[tuple[Any, T]] = LruCache(size)
+        self._entries: LruCache[tuple[Any, T]] = LruCache(size)
 
     def get(self, source: object) -> T | None:
         """Return the value of an object, if it is kept."""
-        known = self._known.get(id(source))
-        return None if known is None else known[1]
+        entry = self._entries.get(id(source))
+        return None if entry is None else entry[1]
 
     def put(self, source: object, value: T, size: int = 1) -> None:
         """Keep a value with its object, so that no other object gets its id."""
-        self._known.put(id(source), (source, value), size)
+        self._entries.put(id(source), (source, value), size)

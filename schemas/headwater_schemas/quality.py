@@ -1,4 +1,4 @@
-"""Rules of assertions, by the words that tools have for their tests: `not_null` ⇒ COMPLETENESS."""
+"""Rules of assertions, by the names that tools give their tests: `not_null` ⇒ COMPLETENESS."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _RULES: Final = {word: rule for rule, words in _WORDS.items() for word in words}
 
 
 def rule_of(word: str) -> str | None:
-    """Return the rule that a test asserts; None if the word isn't known.
+    """Return the rule that a test asserts; None if the test isn't known.
 
     Args:
-        word: the tool's word, in upper or lower case; for dbt also with its package, such as
+        word: the tool's name of the test, in upper or lower case; a dbt test may have its package before it:
             `dbt_utils.accepted_range`.
     """
     return _RULES.get(word.lower().rpartition(".")[2])

@@ -2,13 +2,13 @@
 
 | text         | means                                                      |
 |--------------|------------------------------------------------------------|
-| `609..994`   | from 609 up to, and without, 994: the last one is 993      |
+| `609..994`   | from 609 up to but not including 994: the last one is 993  |
 | `609`        | 609 alone: the same as `609..610`                          |
 | `609..`      | 609 and all after it                                       |
 | `0:609..994` | `609..994` of a topic's partition 0                        |
 
-The end is exclusive, like Kafka's end offsets and the `start` and `end` of documents. It has no characters that are
-special to a shell, so printed ranges can be pasted into commands.
+The end is exclusive, like Kafka's end offsets and the `start` and `end` of documents. The notation has no characters
+that are special to a shell, so printed ranges can be pasted into commands.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import re
 from dataclasses import dataclass
 
 MOST_OFFSET = 2**63 - 1
-"""The greatest end of a range: Kafka's offsets and Spark's batch ids are 64-bit integers."""
+"""Greatest end of a range: Kafka's offsets and Spark's batch ids are 64-bit integers."""
 
-_NOTATION = "write 609..994 for 609 up to and without 994, or 609 for that one alone"
+_NOTATION = "write 609..994 for 609 up to but not including 994, or 609 for this number alone"
 _RANGE = re.compile(r"(?:(?P<partition>\d{1,10}):)?(?P<start>\d{1,19})(?P<to>\.\.(?P<end>\d{1,19})?)?", re.ASCII)
-# Notations of other tools: with the last number included, and without it.
+# Notations of other tools: _INCLUSIVE and _CLOSED include the last number, _EXCLUSIVE doesn't.
 _INCLUSIVE = re.compile(r"(\d{1,19})\s*(?:-|–|—|to)\s*(\d{1,19})", re.ASCII)
 _EXCLUSIVE = re.compile(r"\[?\s*(\d{1,19})\s*(?::|…|\.\.\.|,)\s*(\d{1,19})\s*\)?", re.ASCII)
 _CLOSED = re.compile(r"\[\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\]", re.ASCII)
@@ -80,20 +80,20 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
     """
     found = _RANGE.fullmatch(text)
     if found is None or (found["partition"] and not of_partition):
-        raise RangeError(f"{text[:60]!r} isn't a range: {_meant(text)}.")
+        raise RangeError(f"{text[:60]!r} isn't a range: {_suggestion(text)}.")
     start = int(found["start"])
     end = int(found["end"]) if found["end"] else None if found["to"] else start + 1
     if max(start, end or 0) > MOST_OFFSET:
         raise RangeError(f"{text[:60]!r}: offsets and batch ids go up to {MOST_OFFSET}.")
     if end is not None and end <= start:
-        raise RangeError(f"{text[:60]!r} has nothing in it, as the end isn't part of a range: {_NOTATION}.")
+        raise RangeError(f"{text[:60]!r} is empty, because the end isn't part of a range: {_NOTATION}.")
     return Range(start, end, int(found["partition"]) if found["partition"] else None)
 
 
-def _meant(text: str) -> str:
+def _suggestion(text: str) -> str:
     """Suggest the notation for a range that is written in a notation of other tools."""
     if other := _CLOSED.fullmatch(text) or _INCLUSIVE.fullmatch(text):
         return f"write {range_text(int(other[1]), int(other[2]) + 1)} for {other[1]} up to and including {other[2]}"
     if other := _EXCLUSIVE.fullmatch(text):
-        return f"write {other[1]}..{other[2]} for {other[1]} up to and without {other[2]}"
+        return f"write {other[1]}..{other[2]} for {other[1]} up to but not including {other[2]}"
     return _NOTATION

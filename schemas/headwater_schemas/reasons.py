@@ -1,7 +1,8 @@
-"""Reasons of incomplete column lineage that leave no input out: datasets read are known, some column edges aren't.
+"""Reasons for incomplete column lineage, and the test for reasons with which all inputs of the job are known.
 
-Producers write these reasons; queries for all readers of a dataset use them. Any other reason, or none, may mean that
-an input is missing: an unknown operator may hide its reads.
+Producers write these reasons; queries for all readers of a dataset test them with `leaves_inputs_known`. Any reason
+that fails the test, or no reason, may mean that an input is missing: for example, an unknown operator may hide its
+reads.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def too_large(most_bytes: int) -> str:
 
 
 def no_source_of(outputs: str) -> str:
-    """Reason: a document lists its inputs, but not which of them go into every column."""
+    """Reason: a document lists its inputs, but not the sources of every column."""
     return f"{_NO_COLUMNS}{outputs}"
 
 
@@ -45,9 +46,9 @@ def without_names(text: str) -> str:
 
 
 def leaves_inputs_known(reason: str) -> bool:
-    """Return True if these reasons make column lineage incomplete, but all inputs of the job are known."""
-    return all(map(_is_of_columns, reason.split("; ")))
+    """Return True if all inputs of the job are known in spite of these reasons (joined by `; `)."""
+    return all(map(_concerns_columns_only, reason.split("; ")))
 
 
-def _is_of_columns(reason: str) -> bool:
+def _concerns_columns_only(reason: str) -> bool:
     return reason in (NO_SOURCES, PARSED, EXPAND) or reason.startswith((_TOO_LARGE, _NO_COLUMNS, _NO_SCHEMA))

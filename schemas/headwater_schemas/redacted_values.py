@@ -1,4 +1,4 @@
-"""Removal of credentials from JSON documents and events, by their members' names and by each text in them.
+"""Removal of credentials from JSON documents and events: by the names of members, and within each text.
 
     {"spring.datasource.password": "hunter2"}            ⇒ {"spring.datasource.password": "[redacted]"}
     {"name": "DB_PASSWORD", "value": "hunter2"}          ⇒ {"name": "DB_PASSWORD", "value": "[redacted]"}
@@ -78,11 +78,11 @@ class _Walk:
         if not isinstance(value, dict | list) or (not secret and self._is_clean(value)):
             return value
         before = self.changed
-        found = (
+        redacted_value = (
             self._object(value, holder, secret=secret) if isinstance(value, dict) else self._array(value, secret=secret)
         )
         if self.changed != before:
-            return found
+            return redacted_value
         if not secret:
             self._clean(value)
         return value
@@ -93,17 +93,17 @@ class _Walk:
         return found
 
     def _object(self, value: dict[str, Any], holder: str, *, secret: bool) -> dict[str, Any]:
-        of_pair = {
-            of_value
-            for of_name, of_value in _PAIRS
-            if isinstance(name := value.get(of_name), str) and of_value in value and _is_secret(name)
+        secrets_of_pairs = {
+            value_member
+            for name_member, value_member in _PAIRS
+            if isinstance(name := value.get(name_member), str) and value_member in value and _is_secret(name)
         }
         found: dict[str, Any] = {}
         for name, member in value.items():
             if name.startswith("_") or (isinstance(member, dict) and (holder in _BY_COLUMN or _is_schema(member))):
                 hidden = False
             else:
-                hidden = secret or name in of_pair or _is_secret(name) or _is_pair(name, member)
+                hidden = secret or name in secrets_of_pairs or _is_secret(name) or _is_pair(name, member)
             number = isinstance(member, int | float) and not isinstance(member, bool)
             if hidden and number and _PASSWORD.search(name):
                 found[self._text(name, secret=False)] = self._text(str(member), secret=True)
@@ -131,7 +131,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _is_pair(name: str, member: Any) -> bool:
-    """Return True if name and value together are a secret: a path with `Cookie: a=b` has a partition `Cookie: a`."""
+    """Return True if name and value together are a secret: a folder `Cookie: a=b` is a partition of key `Cookie: a`."""
     if _PLAIN_NAME.fullmatch(name) or not isinstance(member, str) or redact(member) != member:
         return False
     return member not in redact(f"{name}={member}")

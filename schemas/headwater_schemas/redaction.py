@@ -273,7 +273,8 @@ _SCHEMED: Final = re.compile(r"(?<![\w\-])(bearer|basic)(\s++)([A-Za-z0-9+/_.~\-
 def redact(text: str, *, max_chars: int | None = None) -> str:
     """Return `text` without likely credentials. Idempotent.
 
-    Texts of usual length are remembered, some megabytes at most: events repeat the names of columns and datasets.
+    Results for texts of usual length are cached, some megabytes at most: events repeat the names of columns and
+    datasets.
 
     Args:
         text: any text.
@@ -281,21 +282,21 @@ def redact(text: str, *, max_chars: int | None = None) -> str:
     """
     if not _HARMLESS.fullmatch(text):
         if len(text) <= _USUAL_CHARS:
-            text = _remembered(text)
+            text = _redacted_usual(text)
         else:
-            text = _remembered_long(text) if len(text) <= _LONG_CHARS else _redacted(text)
+            text = _redacted_long(text) if len(text) <= _LONG_CHARS else _redacted(text)
     if max_chars is not None and len(text) > max_chars:
         return text[: max_chars - 1] + "…"
     return text
 
 
 @lru_cache(maxsize=32)
-def _remembered_long(text: str) -> str:
+def _redacted_long(text: str) -> str:
     return _redacted(text)
 
 
 @lru_cache(maxsize=8_192)
-def _remembered(text: str) -> str:
+def _redacted_usual(text: str) -> str:
     return _redacted(text)
 
 
@@ -309,12 +310,12 @@ def _redacted(text: str) -> str:
 def _with_entities(text: str) -> str:
     """Redact text that may have HTML entities; returns the decoded text if that has a secret."""
     if _ENTITY.search(text):
-        # A quote that ends no literal around it.
+        # A quote that doesn't end a literal around the entity.
         quote = '"' if "'" in text else "'"
         plain = unescape(_QUOTE_ENTITY.sub(quote, text))
-        if (redacted := _read_once(plain)) != plain:
+        if (redacted := _redacted_undecoded(plain)) != plain:
             return redacted
-    return _read_once(text)
+    return _redacted_undecoded(text)
 
 
 def _without_base64(found: re.Match[str]) -> str:
@@ -322,11 +323,11 @@ def _without_base64(found: re.Match[str]) -> str:
         text = base64.b64decode(found[0] + "=" * (-len(found[0]) % 4), altchars=b"-_", validate=True).decode("ascii")
     except ValueError:
         return found[0]
-    return MASK if _PLAIN.fullmatch(text) and _read_once(text) != text else found[0]
+    return MASK if _PLAIN.fullmatch(text) and _redacted_undecoded(text) != text else found[0]
 
 
-def _read_once(text: str) -> str:
-    return _by_rules(with_literals(text, _read_once) if NESTED_QUOTES.search(text) else text)
+def _redacted_undecoded(text: str) -> str:
+    return _by_rules(with_literals(text, _redacted_undecoded) if NESTED_QUOTES.search(text) else text)
 
 
 def _by_rules(text: str) -> str:
@@ -382,30 +383,30 @@ def _secret_spans(text: str) -> list[tuple[int, int]]:
             continue
         ends = [end for end in ends if end > call.start()]
         if len(ends) < _MOST_NESTED_CALLS:
-            places = list(arguments(text, call.end()))
-            ends.append(places[-1][1])
-            found = list(_secret_arguments(text, call, places))
+            argument_spans = list(arguments(text, call.end()))
+            ends.append(argument_spans[-1][1])
+            secrets = list(_secret_arguments(text, call, argument_spans))
         else:
-            found = [(call.start(), min(ends))]
-        spans += found
-        masked += found
+            secrets = [(call.start(), min(ends))]
+        spans += secrets
+        masked += secrets
     return spans
 
 
-def _secret_arguments(text: str, call: re.Match[str], places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _secret_arguments(text: str, call: re.Match[str], spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     if call["map"] is not None:
-        for (start, end), (first, last) in zip(places[::2], places[1::2], strict=False):
+        for (start, end), (first, last) in zip(spans[::2], spans[1::2], strict=False):
             key = text[start:end].lstrip("\\")
             if key[:1] in {"'", '"'} and is_secret_name(key.strip("\\'\"")) and text[first:last] != MASK:
                 yield first, last
         return
     if call["other"] is not None:  # coalesce(token, 'x'), format('password=%s', 'x')
-        named = text[slice(*places[0])].strip()
+        named = text[slice(*spans[0])].strip()
         hides = _without_values(named) != named if "%" in named else is_secret_name(named.strip('`"'))
-        yield from (place for place in places[1:] if hides and _LITERAL.match(text, *place))
+        yield from (position for position in spans[1:] if hides and _LITERAL.match(text, *position))
         return
     # The value itself may be in clear; a key that is a column isn't a secret.
-    for start, end in places if call["first"] is not None else places[1:]:
+    for start, end in spans if call["first"] is not None else spans[1:]:
         argument = text[start:end]
         if _KEY_ARGUMENT.search(argument) and not _MODE.fullmatch(argument):
             yield start, end
@@ -462,9 +463,9 @@ def _without_aliased(found: re.Match[str]) -> str:
 def _without_values(text: str) -> str:
     """Redact the values of names that look like a secret's."""
     parts: list[str] = []
-    done = place = 0
-    while found := _NAME.search(text, place):
-        place = found.end()
+    done = position = 0
+    while found := _NAME.search(text, position):
+        position = found.end()
         name = found[0]
         if not is_secret_name(name):
             continue
@@ -472,7 +473,7 @@ def _without_values(text: str) -> str:
         if span is None:
             continue
         start, end = span
-        place = end
+        position = end
         if end > start and not _NO_SECRET.match(text, start):
             parts += (text[done:start], MASK)
             done = end

@@ -61,7 +61,7 @@ class RegistryClient:
         self._settings = settings
         self._url = settings.url.rstrip("/")
         self._clock = clock
-        self._known: dict[int, AvroSchema] = {}
+        self._schemas: dict[int, AvroSchema] = {}
         self._absent: dict[int, float] = {}
         self._lock = threading.Lock()
 
@@ -70,17 +70,17 @@ class RegistryClient:
 
         Raises:
             SchemasUnavailableError: the registry doesn't answer now.
-            CredentialsRefusedError: it refuses the credentials.
+            CredentialsRefusedError: the registry refuses the credentials.
         """
         with self._lock:
-            if (known := self._known.get(schema_id)) is not None:
-                return known
+            if (schema := self._schemas.get(schema_id)) is not None:
+                return schema
             asked = self._absent.get(schema_id)
             if asked is not None and self._clock() - asked < ASK_AGAIN_SECONDS:
                 return None
             found = self._ask(schema_id)
             if found is not None:
-                self._known[schema_id] = found
+                self._schemas[schema_id] = found
             else:
                 if len(self._absent) >= _MAX_ABSENT:
                     self._absent.clear()
@@ -92,8 +92,8 @@ class RegistryClient:
 
         Raises:
             SchemasUnavailableError: the registry doesn't answer now.
-            RegistryRefusedError: it refuses the schema.
-            CredentialsRefusedError: it refuses the credentials.
+            RegistryRefusedError: the registry refuses the schema.
+            CredentialsRefusedError: the registry refuses the credentials.
         """
         path = f"/subjects/{urllib.parse.quote(subject, safe='')}/versions"
         status, answer = self._request(path, {"schema": schema.text})

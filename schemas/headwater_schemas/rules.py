@@ -36,7 +36,7 @@ BODY_OF_KIND = {
     "INCIDENT": "incident_event",
 }
 _BODIES = tuple(BODY_OF_KIND.values())
-_OF_NO_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET", "INCIDENT"})
+_KINDS_WITHOUT_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET", "INCIDENT"})
 _OF_ONE_SUBJECT = {
     "dataset": ("keep_days", "reference", "columns", "marks"),
     "job": ("inputs", "outputs", "lineage", "partitions"),
@@ -58,8 +58,8 @@ def first_violation(event: LineageEvent) -> Violation | None:
     present = [name for name in _BODIES if getattr(event, name) is not None]
     if present != [body]:
         return _body_violation(body, present)
-    if event.kind in _OF_NO_JOB:
-        return _of_no_job(event)
+    if event.kind in _KINDS_WITHOUT_JOB:
+        return _without_job(event)
     if event.job is None and event.dataset_event is None:
         return Violation("job", f"an event of kind {event.kind} needs its job")
     if event.run_event is not None:
@@ -76,7 +76,7 @@ def first_violation(event: LineageEvent) -> Violation | None:
     return None
 
 
-def _of_no_job(event: LineageEvent) -> Violation | None:
+def _without_job(event: LineageEvent) -> Violation | None:
     if event.retention_event is not None:
         return _retention(event.retention_event)
     if event.declaration_event is not None:
@@ -93,7 +93,7 @@ def _body_violation(wanted: str, present: list[str]) -> Violation:
     if not present:
         return Violation(wanted, "the body that `kind` names is missing")
     if wanted not in present:
-        return Violation("kind", f"says {wanted}, but the body is {present[0]}")
+        return Violation("kind", f"needs the body {wanted}, but the body is {present[0]}")
     other = next(name for name in present if name != wanted)
     return Violation(other, f"a second body, besides {wanted}")
 
@@ -130,7 +130,7 @@ def _declaration(declaration: DeclarationEvent) -> Violation | None:
                 return Violation(f"declaration_event.{field}", f"only a {subject} has it")
     paths = [column.path for column in declaration.columns or ()]
     if len(set(paths)) < len(paths):
-        return Violation("declaration_event.columns", "a path is there twice")
+        return Violation("declaration_event.columns", "a path occurs twice")
     return None if declaration.lineage is None else _lineage("declaration_event.lineage", declaration.lineage)
 
 
@@ -174,7 +174,7 @@ def _uses(path: str, uses: Iterable[DatasetUse]) -> Violation | None:
         )
         # No field at all is allowed: a newer version's position, read by this version.
         if count > 1:
-            return Violation(f"{path}[{index}].position", "a position is of one sort only")
+            return Violation(f"{path}[{index}].position", "a position can have only one of its fields")
     return None
 
 

@@ -1,6 +1,6 @@
-"""SchemaStore: writers' schemas by fingerprint, the released ones and those published on the schemas topic.
+"""SchemaStore: writers' schemas by fingerprint, both released schemas and schemas published on the schemas topic.
 
-A publisher's schema is acknowledged on the topic before its first event is sent. So a reader with an unknown
+Kafka acknowledges a publisher's schema before the publisher sends its first event. So a reader with an unknown
 fingerprint that reads the topic to its end either finds the schema, or is certain that it doesn't exist.
 """
 
@@ -35,7 +35,7 @@ _SLICE_SECONDS = 0.5
 
 
 class SchemaStore:
-    """Schemas by fingerprint. Safe to use from many threads; one at a time refreshes.
+    """Schemas by fingerprint. Safe to use from many threads; only one thread at a time refreshes.
 
     Args:
         consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
@@ -59,7 +59,7 @@ class SchemaStore:
         self._timeout_seconds = timeout_seconds
         self._make_consumer = make_consumer
         self._clock = clock
-        self._known = {schema.fingerprint: schema for schema in released_schemas()}
+        self._schemas = {schema.fingerprint: schema for schema in released_schemas()}
         self._absent: dict[bytes, float] = {}
         self._next_offset: dict[int, int] = {}
         self._consumer: Consumer | None = None
@@ -71,17 +71,17 @@ class SchemaStore:
 
         Raises:
             SchemasUnavailableError: the schema isn't known here, and the topic can't be read to its end now.
-            CredentialsRefusedError: the schema isn't known here, and the brokers refuse the credentials, or reading the
-                topic.
+            CredentialsRefusedError: the schema isn't known here, and the brokers refuse the credentials, or don't allow
+                this user to read the topic.
         """
-        if (schema := self._known.get(fingerprint)) is not None:
+        if (schema := self._schemas.get(fingerprint)) is not None:
             return schema
         with self._lock:
-            if fingerprint not in self._known and self._worth_asking(fingerprint):
+            if fingerprint not in self._schemas and self._worth_asking(fingerprint):
                 self._refresh()
-                if fingerprint not in self._known:
+                if fingerprint not in self._schemas:
                     self._absent[fingerprint] = self._clock()
-            return self._known.get(fingerprint)
+            return self._schemas.get(fingerprint)
 
     def close(self) -> None:
         """Close the connection, if one was opened."""
@@ -152,7 +152,7 @@ class SchemaStore:
         ends = {}
         for partition in metadata.partitions:
             where = TopicPartition(self._topic, partition)
-            _, ends[partition] = consumer.get_watermark_offsets(where, timeout=self._left(deadline))
+            _, ends[partition] = consumer.get_watermark_offsets(where, timeout=self._seconds_left(deadline))
         return ends
 
     def _metadata(self, consumer: Consumer, deadline: float) -> TopicMetadata:
@@ -169,7 +169,7 @@ class SchemaStore:
             else:
                 return found
 
-    def _left(self, deadline: float) -> float:
+    def _seconds_left(self, deadline: float) -> float:
         return max(0.1, deadline - self._clock())
 
     def _assign(self, consumer: Consumer, ends: Mapping[int, int]) -> None:
@@ -215,11 +215,11 @@ class SchemaStore:
                 problem,
             )
             return
-        if len(self._known) >= _MOST_SCHEMAS:
+        if len(self._schemas) >= _MOST_SCHEMAS:
             logger.warning("Topic %s has more than %d schemas; the others are skipped", self._topic, _MOST_SCHEMAS)
             return
         # By its own fingerprint: a record's key isn't checked.
-        self._known.setdefault(schema.fingerprint, schema)
+        self._schemas.setdefault(schema.fingerprint, schema)
 
     def _unreachable(self, error: KafkaError) -> LineageError:
         servers = self._conf.get("bootstrap.servers")

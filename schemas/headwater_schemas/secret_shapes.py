@@ -1,9 +1,9 @@
 """Removal of secrets that are recognised only by their shape, without a name before them.
 
 There are two kinds. Tokens with a prefix are found by the rules of gitleaks (`secret_shapes.json`, written by
-`scripts/secret_shapes.py`): each rule has keywords, without which its expression isn't tried, and a least entropy. Keys
-without a prefix, such as an AWS secret access key, are found by their length, alphabet and entropy: the least entropy
-is that of detect-secrets for Base64.
+`scripts/secret_shapes.py`): each rule has keywords, without which its expression isn't tried, and a minimum entropy.
+Keys without a prefix, such as an AWS secret access key, are found by their length, alphabet and entropy; the minimum
+entropy is that of detect-secrets for Base64.
 
 A hexadecimal hash, a UUID and a name made of words don't count: they lack the entropy, or the mix of cases and digits,
 of random text.
@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-# Looser than the rules of gitleaks, which want the exact length: an event may have half a token.
+# Looser than the rules of gitleaks, which require the exact length: an event may have half a token.
 _TOKENS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|xox[a-z]-[\w\-]{10,}+|xapp-[\w\-]{10,}+"
@@ -48,10 +48,11 @@ _LEAST_CHARS: Final = 16
 _AWS_CHARS: Final = 40
 _LEAST_ENTROPY: Final = 4.5
 _LEAST_OF_AWS: Final = 4.3
-"""Bound for 40 characters: one in 2,000 random strings has less."""
+"""Minimum entropy of a key of 40 characters: one in 2,000 random strings has less."""
 _LEAST_CHANGES: Final = 0.42
 """Minimum share of neighbours of different kinds (lower case, upper case, digits) in random text; names have less."""
-_LEAST_WITH_SIGNS: Final = 0.33
+_LEAST_CHANGES_WITH_SLASH_OR_PLUS: Final = 0.33
+"""The same minimum for keys of 40 characters that contain `/` or `+`."""
 
 
 class _Shape(msgspec.Struct, frozen=True):
@@ -114,14 +115,15 @@ def _is_key(text: str) -> bool:
     bare = text.rstrip("=")
     if not (any(map(str.islower, bare)) and any(map(str.isupper, bare)) and any(map(str.isdigit, bare))):
         return False
-    signs = "/" in bare or "+" in bare
+    slash_or_plus = "/" in bare or "+" in bare
     if len(text) == _AWS_CHARS and text == bare:
-        least, changes = _LEAST_OF_AWS, _LEAST_WITH_SIGNS if signs else _LEAST_CHANGES
-    elif signs and text == bare and "+" not in bare:
+        least_entropy = _LEAST_OF_AWS
+        least_changes = _LEAST_CHANGES_WITH_SLASH_OR_PLUS if slash_or_plus else _LEAST_CHANGES
+    elif slash_or_plus and text == bare and "+" not in bare:
         return False  # a path
     else:
-        least, changes = _LEAST_ENTROPY, _LEAST_CHANGES
-    return _entropy(bare) >= least and _changes(bare) >= changes
+        least_entropy, least_changes = _LEAST_ENTROPY, _LEAST_CHANGES
+    return _entropy(bare) >= least_entropy and _changes(bare) >= least_changes
 
 
 def _entropy(text: str) -> float:
@@ -130,5 +132,6 @@ def _entropy(text: str) -> float:
 
 
 def _changes(text: str) -> float:
+    """Return the share of neighbours of different kinds: lower case, upper case, digits."""
     kinds = ["digit" if c.isdigit() else c.isupper() for c in text if c.isalnum()]
     return sum(a != b for a, b in itertools.pairwise(kinds)) / max(1, len(kinds) - 1)

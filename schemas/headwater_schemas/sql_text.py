@@ -1,6 +1,6 @@
 """SQL as text: its quoted literals with their values, and the arguments of its function calls.
 
-Not a grammar: it also accepts text that quotes SQL, or isn't SQL at all.
+There is no grammar: text that quotes SQL, or isn't SQL at all, is accepted, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 NESTED_QUOTES: Final = re.compile(r"""''|""|\\""")
-"""A literal within a literal has its quotes doubled, or escaped."""
+"""Doubled or escaped quotes, which a literal within a literal has."""
 # An apostrophe after a letter belongs to prose; a letter before a quote is Spark's r'…', or another language's b'…'.
 _OPENING: Final = re.compile(
     r"""--[ \t][^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|(?<!\w)(?:(?P<raw>[rR])|[bBnNuUfF])?(?P<quote>['"`])"""
@@ -23,7 +23,7 @@ _BODY: Final = {
     for quote in "'\"`"
     for escapes in (True, False)
 }
-_BEHIND: Final = re.compile(r"""[\s,;)\]}:|+\-*/=<>!&^%]|\Z""")
+_AFTER_LITERAL: Final = re.compile(r"""[\s,;)\]}:|+\-*/=<>!&^%]|\Z""")
 """Characters that may follow a literal; any other shows that the literal was read incorrectly."""
 _ESCAPED: Final = re.compile(
     r"""\\u(?P<short>[0-9a-fA-F]{4})|\\U(?P<long>[0-9a-fA-F]{8})|\\(?P<octal>[0-3][0-7]{2})|\\(?P<one>.)|(?P<twice>''|"")""",
@@ -46,20 +46,20 @@ def with_literals(text: str, change: Callable[[str], str]) -> str:
         change: returns a literal's new value.
     """
     parts: list[str] = []
-    done = place = 0
-    while found := _OPENING.search(text, place):
-        place = found.end()
+    done = position = 0
+    while found := _OPENING.search(text, position):
+        position = found.end()
         if found["quote"] is None:
             continue
         quote = found["quote"]
-        end, escapes = _end_of_body(text, place, quote)
-        body = text[place:end]
+        end, escapes = _end_of_body(text, position, quote)
+        body = text[position:end]
         if found["raw"] is None and NESTED_QUOTES.search(body):
             value = _value(body, quote, escapes=escapes)
             if (changed := change(value)) != value:
-                parts += (text[done:place], _written(changed, quote, body))
+                parts += (text[done:position], _written(changed, quote, body))
                 done = end
-        place = end + 1
+        position = end + 1
     return "".join((*parts, text[done:])) if parts else text
 
 
@@ -72,8 +72,8 @@ def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
     # that.
     if "\\" in text[start:end]:
         other = _matched_end(text, start, min(len(text), end + _MAX_CALL_CHARS), quote, escapes=False)
-        if _BEHIND.match(text, other + 1) and (
-            not _BEHIND.match(text, end + 1) or (f"\\{quote}{quote}" in text[start:other] and other > end)
+        if _AFTER_LITERAL.match(text, other + 1) and (
+            not _AFTER_LITERAL.match(text, end + 1) or (f"\\{quote}{quote}" in text[start:other] and other > end)
         ):
             return other, False
     return end, True
@@ -114,24 +114,24 @@ def _character(found: re.Match[str], quote: str) -> str:
 
 
 def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Find the arguments of the call whose bracket opens before `start`, without blanks around them.
+    """Find the arguments of the call whose opening bracket is just before `start`: spans without surrounding blanks.
 
-    A call that doesn't end within 8,192 characters gives the arguments found so far.
+    For a call that doesn't end within 8,192 characters, only the arguments within these characters are found.
     """
-    depth, begin, place = 0, start, start
+    depth, begin, position = 0, start, start
     limit = min(len(text), start + _MAX_CALL_CHARS)
-    while place < limit and (found := _ARGUMENT_PART.match(text, place, limit)):
-        place, part = found.end(), found[0]
+    while position < limit and (found := _ARGUMENT_PART.match(text, position, limit)):
+        position, part = found.end(), found[0]
         if part in {"(", "["}:
             depth += 1
         elif (part in {")", "]"} and depth == 0) or (part == "," and depth == 0):
             yield _stripped(text, begin, found.start())
-            begin = place
+            begin = position
             if part != ",":
                 return
         elif part in {")", "]"}:
             depth -= 1
-    yield _stripped(text, begin, place)
+    yield _stripped(text, begin, position)
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

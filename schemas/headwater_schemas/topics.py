@@ -2,12 +2,12 @@
 
 | topic                | holds                                     | cleanup | retention |
 |----------------------|-------------------------------------------|---------|-----------|
-| `lineage.events`     | one `LineageEvent` a record               | delete  | forever  |
+| `lineage.events`     | one `LineageEvent` per record             | delete  | forever  |
 | `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | forever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
-If the audit is written to Kafka, `lineage.audit` has its lines, in one partition, so that they have an order. They
-never expire.
+If the audit is written to Kafka, `lineage.audit` has its lines, in one partition, so that the lines have an order. The
+lines never expire.
 
 The graph is rebuilt from the events topic, so its records must never expire.
 """
@@ -56,7 +56,7 @@ def _legal_prefix(prefix: str) -> str:
     if not _LEGAL.fullmatch(prefix) or len(prefix) > longest:
         raise PydanticCustomError(
             "topic_prefix",
-            "a Kafka topic's name has letters of ASCII, digits, '.', '_' and '-' only; write 1 to {longest} of them, "
+            "a topic prefix has 1 to {longest} characters, each an ASCII letter, a digit, '.', '_' or '-', "
             "such as staging.lineage",
             {"longest": longest},
         )
@@ -103,10 +103,10 @@ class TopicSpec:
 
     Attributes:
         name: name of the topic.
-        partitions: number at creation; an existing topic keeps its number. `BROKER_DEFAULT` leaves it to the
-            broker.
+        partitions: number of partitions at creation; an existing topic keeps its number. `BROKER_DEFAULT`: the broker's
+            default.
         config: topic settings by Kafka's names.
-        replication_factor: `BROKER_DEFAULT` leaves it to the broker.
+        replication_factor: number of replicas at creation. `BROKER_DEFAULT`: the broker's default.
     """
 
     name: str
@@ -145,8 +145,9 @@ def topic_specs(
 
     Args:
         names: names of the topics.
-        partitions: number for the events topic. The other topics have one: they are small, and read in order.
-        replication_factor: replicas of each of the three.
+        partitions: number of partitions of the events topic. The other topics have one partition: they are small, and
+            read in order.
+        replication_factor: number of replicas of each of the three topics.
         max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
     """
     names = names or TopicNames()
@@ -255,11 +256,11 @@ def _create(
                 continue  # another process was faster
             if error.retriable() or error.code() in {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}:  # noqa: SLF001
                 raise _unreachable(error, conf, []) from failure
-            hidden = (
-                ". Create it as a user who may; or if it is there, let this user see it by an ACL for Describe, as "
-                "docs/kafka-security.md lists them"
+            fix = (
+                ". Create the topic as a user who is allowed to; or, if the topic exists, add an ACL for Describe on "
+                "it for this user, as docs/kafka-security.md lists them"
             )
-            text = f"{error.str().rstrip('.')}{hidden}" if error.code() in _FORBIDDEN else error.str()
+            text = f"{error.str().rstrip('.')}{fix}" if error.code() in _FORBIDDEN else error.str()
             raise TopicsUnusableError(f"topic {name} can't be created: {text}", setting=_setting(error)) from failure
         created.append(name)
     return tuple(created)

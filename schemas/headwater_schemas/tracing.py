@@ -5,8 +5,8 @@ Without a tracer, which is the default, spans cost nothing and need no package.
     with span("write", events=500):
         …
 
-The names of attributes are those of OpenTelemetry's semantic conventions where these have one, else begin with
-`headwater.`. No value is text from outside: no names of datasets, no statements.
+Attributes have the names of OpenTelemetry's semantic conventions; the name of an attribute that isn't in them begins
+with `headwater.`. No value is text from outside: no names of datasets, no statements.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Spans(Protocol):
     def span(
         self, name: str, attributes: Mapping[str, Any], *, carrier: Mapping[str, str] | None
     ) -> AbstractContextManager[Any]:
-        """Begin a current span; `carrier`: headers that name its parent (W3C Trace Context)."""
+        """Begin a current span; `carrier`: headers that name the span's parent (W3C Trace Context)."""
 
     def current(self) -> str | None:
         """Return the current span's trace id, 32 hexadecimal digits; None: there is no span."""
@@ -46,10 +46,10 @@ def span(
     Args:
         name: name of the span, from a small set of names.
         attributes: numbers and words of a closed list.
-        carrier: headers that name its parent (W3C Trace Context); None: the current span is its parent.
+        carrier: headers that name the span's parent (W3C Trace Context); None: the parent is the current span.
 
     Returns:
-        A context manager of OpenTelemetry's `Span`; of None without a tracer.
+        A context manager that gives OpenTelemetry's `Span`; None if there is no tracer.
     """
     if not _spans:
         return contextlib.nullcontext()
@@ -75,5 +75,5 @@ def in_request(request: str) -> Iterator[None]:
 
 
 def current_request() -> str | None:
-    """Return the id of the current request; None: there is none."""
+    """Return the id of the current request; None outside of requests."""
     return _REQUEST.get()

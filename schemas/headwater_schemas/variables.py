@@ -1,7 +1,7 @@
-"""OTHER_VARIABLES: names of `HEADWATER_…` variables that capture doesn't read; a Spark driver refuses all further ones.
+"""OTHER_VARIABLES: `HEADWATER_…` variables that capture doesn't read. A Spark driver ignores them; it refuses others.
 
-They are listed here because a driver may not have the packages that read them. A test compares the list with the
-commands' settings, and names missing ones.
+The list is here because a driver may not have the packages that read these variables. A test compares the list with the
+commands' settings, and names the missing variables.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@ r"""Text from outside made safe for a terminal: characters that act on it, or ca
 
     visible("invoice\u202excod.exe")   ⇒   invoice\u202excod.exe   (a backslash and five characters)
 
-Names of topics, jobs and columns, keys, headers, paths and errors are written by others. The characters that
-`str.isprintable` allows, and the space, are shown: so no C0 and C1 control, DEL, ESC, format character (bidirectional
-controls, zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character;
-nor those that Unicode calls default-ignorable (variation selectors, fillers), which are invisible without being format
-characters. So two different names never look the same because of an invisible character. A backslash in the name stays
-as it is: `--json` gives the exact output.
+Names of topics, jobs and columns, keys, headers, paths and errors are written by others. Only the space and characters
+that `str.isprintable` allows are shown unescaped. So these are escaped: C0 and C1 controls, DEL, ESC, format characters
+(bidirectional controls, zero-width characters, tags), line and paragraph separators, unusual spaces, lone surrogates
+and unassigned characters. The characters that Unicode calls default-ignorable (variation selectors, fillers) are
+escaped, too: they are invisible without being format characters. So two different names never look the same because of
+an invisible character. A backslash in a name isn't escaped: `--json` gives the exact output.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import re
 
 _UNUSUAL = re.compile(r"[^ -~]")
 _UNUSUAL_IN_LINES = re.compile(r"[^ -~\t\n]")
-# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, those that are letters and marks to `str.isprintable`; and
-# the Braille pattern without a dot, which is drawn as nothing.
+# Default_Ignorable_Code_Point of DerivedCoreProperties.txt, only the letters and marks, which `str.isprintable` allows;
+# and the Braille pattern without a dot, which is drawn as nothing.
 _IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -36,7 +36,7 @@ def visible_lines(text: str) -> str:
 
 
 def json_escaped(document: str) -> str:
-    r"""Return an equivalent JSON document in which those characters are `\uXXXX`."""
+    r"""Return an equivalent JSON document in which the characters to escape are `\uXXXX`."""
     return document if document.isascii() and "\x7f" not in document else _UNUSUAL_IN_LINES.sub(_as_json, document)
 
 
@@ -49,7 +49,7 @@ class VisibleFormatter(logging.Formatter):
 
 
 def is_visible(character: str) -> bool:
-    """Return True if a character is shown as it is."""
+    """Return True if a character is shown unescaped."""
     return character.isprintable() and _IGNORABLE.match(character) is None
 
 

@@ -49,7 +49,7 @@ def configured_tls(serve: ServeSettings, authentication: Authentication) -> Serv
     if serve.tls_certificate is None:
         if serve.tls_key is not None or serve.tls_client_ca is not None:
             raise AccessSettingsError(
-                "A TLS key or a client CA is set, and no certificate of the server.",
+                "A TLS key or a client CA is set, but no certificate of the server.",
                 "Set HEADWATER_SERVE_TLS_CERTIFICATE.",
             )
         return None
@@ -75,7 +75,7 @@ def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
         for name in ("oidc_audience", "oidc_client_id", "oidc_client_secret", "public_url"):
             if name in serve.model_fields_set:
                 raise AccessSettingsError(
-                    f"HEADWATER_SERVE_{name.upper()} is set, and no OIDC provider.",
+                    f"HEADWATER_SERVE_{name.upper()} is set, but no OIDC provider.",
                     "Set HEADWATER_SERVE_OIDC_ISSUER to the provider's issuer.",
                 )
         return None, None
@@ -90,7 +90,7 @@ def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
         )
     if serve.oidc_audience is None and serve.oidc_client_id is None:
         raise AccessSettingsError(
-            "HEADWATER_SERVE_OIDC_ISSUER is set, and nothing that uses it.",
+            "HEADWATER_SERVE_OIDC_ISSUER is set, but no setting that uses the provider.",
             "Set HEADWATER_SERVE_OIDC_AUDIENCE for access tokens, HEADWATER_SERVE_OIDC_CLIENT_ID for the log-in on the "
             "page, or both.",
         )
@@ -122,7 +122,7 @@ def _login_client(serve: ServeSettings) -> Client | None:
     if serve.oidc_client_id is None:
         if secret:
             raise AccessSettingsError(
-                "HEADWATER_SERVE_OIDC_CLIENT_SECRET is set, and no client of the provider.",
+                "HEADWATER_SERVE_OIDC_CLIENT_SECRET is set, but no client id.",
                 "Set HEADWATER_SERVE_OIDC_CLIENT_ID to the id that the provider gave this server.",
             )
         if serve.public_url is not None:
@@ -134,8 +134,8 @@ def _login_client(serve: ServeSettings) -> Client | None:
     scopes = serve.oidc_login_scopes.split()
     if "openid" not in scopes:
         raise AccessSettingsError(
-            "HEADWATER_SERVE_OIDC_LOGIN_SCOPES hasn't `openid`: the provider would give no ID token.",
-            "Add openid to it.",
+            "HEADWATER_SERVE_OIDC_LOGIN_SCOPES lacks `openid`: the provider would give no ID token.",
+            "Add openid to HEADWATER_SERVE_OIDC_LOGIN_SCOPES.",
         )
     return Client(serve.oidc_client_id, secret, " ".join(scopes), public_url)
 
@@ -170,7 +170,7 @@ def _proxy(serve: ServeSettings) -> TrustedProxy | None:
         return None
     if not networks:
         raise AccessSettingsError(
-            "HEADWATER_SERVE_PROXY_SECRET is set, and no network that the proxy's requests come from.",
+            "HEADWATER_SERVE_PROXY_SECRET is set, but no network from which the proxy sends requests.",
             "Set HEADWATER_SERVE_PROXY_NETWORKS: 10.0.0.7, or 10.0.0.0/28.",
         )
     if not secrets or min(map(len, secrets)) < LEAST_SECRET_CHARS:

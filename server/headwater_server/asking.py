@@ -167,7 +167,7 @@ class _Counted(Response):
 
 
 def results_of(answer: Any) -> int | None:
-    """Return the number of items that an answer is about: its `total`, its first page's, accepted events or items.
+    """Return the number of items that an answer is about: its `total`, accepted events, first page's total, or items.
 
     None if the answer has nothing to count.
     """
@@ -252,13 +252,13 @@ class Graph:
 
     def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
         """Return the visible assets of an identity; None: everything."""
-        whole = Reader(
+        unrestricted = Reader(
             self.driver,
             self.target,
             tenant=self.tenant_of(identity),
             timeout_seconds=self.serve.timeout_max_seconds,
         )
-        return authorization.visible(identity, whole)
+        return authorization.visible(identity, unrestricted)
 
     def decision(self, identity: Identity) -> Decision | None:
         """Decide whether an identity sees everything; None: everybody does."""
@@ -267,7 +267,7 @@ class Graph:
         return self.authorization.everything(identity, self.tenant_of(identity))
 
     def kafka_reachable(self) -> bool | None:
-        """Return True if Kafka accepts events; None if this server takes no events."""
+        """Return True if Kafka accepts events; None if this server accepts no events."""
         writes = self.serve.intake or self.serve.declare
         return self.sink.problem() is None if writes and self.sink is not None else None
 
@@ -319,9 +319,8 @@ async def _asking(
             ge=SHORTEST_TIMEOUT_SECONDS,
             le=3_600,
             allow_inf_nan=False,
-            description="Seconds that the answer may take; one that comes later is a 504. "
-            "`HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "
-            "`HEADWATER_ANALYSIS_TIMEOUT_SECONDS` is taken where it isn't given.",
+            description="Time limit in seconds; without an answer in time, the response is a 504. "
+            "Default: `HEADWATER_ANALYSIS_TIMEOUT_SECONDS`; at most `HEADWATER_SERVE_TIMEOUT_MAX_SECONDS`.",
         ),
     ] = None,
 ) -> Asking:

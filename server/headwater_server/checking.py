@@ -1,4 +1,4 @@
-"""Checks the rules and counts the incidents in the background, now and then, for the metrics."""
+"""Periodic check of the rules and count of the incidents in the background, for the metrics."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class BackgroundChecks:
         """Count the incidents, then check all rules.
 
         Returns:
-            False if the graph couldn't be asked, or a rule took too long. That is logged, and the metrics of what
-            wasn't checked stay.
+            False if the graph couldn't be queried, or a rule took too long. This is logged; metrics of unchecked rules
+            keep their values.
         """
         now = self._clock()
         try:

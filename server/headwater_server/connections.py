@@ -38,7 +38,7 @@ log = logging.getLogger("headwater.serve")
 
 HEALTH_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 RESERVED = 8
-"""Number of connections beyond `connections_max`, only for these paths."""
+"""Number of connections beyond `connections_max`, only for `HEALTH_PATHS`."""
 
 # Limits after an early answer: bytes that the client may still send, and seconds until its connection is aborted.
 _LINGER_BYTES = 67_108_864
@@ -141,7 +141,10 @@ class Connection(H11Protocol):
         if not self._all.admit(self.of):
             if self._all.full():
                 self._all.refused += 1
-                log.warning("%d connections are open, all with requests under way; more are closed.", self._all.most)
+                log.warning(
+                    "%d connections are open, all with requests under way; further connections are closed.",
+                    self._all.most,
+                )
                 transport.abort()
                 return
             self.app = cast("Any", _HealthOnly(cast("ASGIApp", self.app)))

@@ -77,12 +77,12 @@ def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:
         yield from _dataclasses(hint, seen)
 
 
-_ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
-change breaks. Every operation reads only, but for those of `intake` and `declarations`, which are off unless
-configured.
+_ABOUT = """Lineage of Spark jobs: the sources of data, data derived from it, the runs and micro-batches that wrote it,
+and the effects of a change. Operations only read, except `intake`, `declarations` and actions on `incidents`, which are
+off unless configured.
 
-Assets are named by key or by name; times are ISO 8601, UTC where they have no zone; lists come in pages
-(`next_cursor` leads on); errors are RFC 9457 problem details."""
+Assets are named by key or by name; times are ISO 8601, UTC if they have no zone; lists come in pages (`next_cursor`
+requests the next page); errors are RFC 9457 problem details."""
 
 
 def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     _secure(whole, operations)
     bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
     for route in operations:
-        if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
+        if _WITHOUT_GRAPH.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
             _schema_of(schemas, route.response_model)["properties"] |= {
                 "graph": _STATE,
                 "filtered": _FILTERED,
@@ -123,21 +123,21 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
 _BEARER = "bearer"
 _ABOUT_BEARER = (
     "An API token (`headwater token create`), or an access token of a provider that the server trusts. The roles are "
-    "scopes that it has to have. A server to which only its own machine can connect may do without."
+    "the scopes that the token needs. A server to which only its own machine can connect may require no token."
 )
-_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "identity", "service"})
+_WITHOUT_GRAPH = frozenset({"intake", "declarations", "identity", "service"})
 """Areas whose answers don't come from the graph."""
 _STATE = {
     "$ref": "#/components/schemas/GraphState",
-    "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
+    "description": "Lag of the graph behind the events topic; absent if no consumer has ever reported.",
 }
 _FILTERED = {
     "const": True,
-    "description": "The answer of a graph without what the asker may not see; absent for who may see everything.",
+    "description": "The answer leaves out everything that the asker may not see; absent if that is nothing.",
 }
 _INCIDENTS = {
     "$ref": "#/components/schemas/IncidentMarks",
-    "description": "Datasets of the answer that hold bad data of open incidents; absent without any.",
+    "description": "Datasets of the answer that hold bad data of open incidents; absent if there are none.",
 }
 
 

@@ -55,8 +55,8 @@ def _of_question(_request: Request, error: Exception) -> Response:
             log.warning("%s", error)
             return problem(
                 ProblemType.ARRIVALS_UNKNOWN,
-                "Which records arrived then isn't known: this server can't ask Kafka for them; its log has the reason. "
-                "With `read_time=true` it is the time when they were read.",
+                "The records that arrived in this time are unknown: this server can't find them in Kafka; its log has "
+                "the reason. With `read_time=true`, the time at which they were read counts instead.",
             )
         case GraphUnreachableError():
             log.warning("%s", error)
@@ -83,7 +83,7 @@ def _of_parameters(_request: Request, error: Exception) -> Response:
 def _message(error: Mapping[str, Any]) -> str:
     match error.get("type"):
         case "json_invalid":
-            return f"That is no JSON: {error.get('ctx', {}).get('error', '')} at character {error['loc'][-1]}."
+            return f"The body isn't JSON: {error.get('ctx', {}).get('error', '')} at character {error['loc'][-1]}."
         case "dataclass_type":
             return "Input should be an object"
         case _:
@@ -104,9 +104,9 @@ def _of_routing(request: Request, error: Exception) -> Response:
         raise error
     path = request.url.path[:200]
     if error.status_code == 405:
-        return problem(ProblemType.METHOD, f"{path} takes no {request.method[:20]}.", headers=error.headers)
+        return problem(ProblemType.METHOD, f"{path} doesn't accept {request.method[:20]}.", headers=error.headers)
     if error.status_code == 404:
-        return problem(ProblemType.NO_SUCH_PATH, f"Nothing is served at {path}. /openapi.json lists what is.")
+        return problem(ProblemType.NO_SUCH_PATH, f"Nothing is served at {path}. /openapi.json lists all paths.")
     return problem(ProblemType.PARAMETERS, str(error.detail)[:_LONGEST_DETAIL], headers=error.headers)
 
 

@@ -34,7 +34,7 @@ _NOT_STATED = "none"
 
 
 def _counter(name: str, about: str, by: tuple[str, type[StrEnum]], registry: CollectorRegistry) -> Counter:
-    """Counter with one label, whose values are those of an enum: every series is there from the start, at 0."""
+    """Counter with one label, whose values are those of an enum: every series exists from the start, at 0."""
     label, values = by
     counter = Counter(name, about, [label], registry=registry)
     for value in values:
@@ -50,7 +50,7 @@ class RequestRejection(StrEnum):
 
 
 class AuditResult(StrEnum):
-    """Fate of a record."""
+    """Result of writing an audit record."""
 
     DURABLE = "durable"
     LOST = "lost"
@@ -75,7 +75,7 @@ class IntakeMetrics:
         )
         self._noted = _counter(
             f"{_PREFIX}_intake_noted",
-            "Notes on OpenLineage events that were taken although they aren't to the letter, by kind.",
+            "Notes on OpenLineage events that were accepted although they violate the specification, by kind.",
             ("kind", NoteKind),
             registry,
         )
@@ -87,27 +87,27 @@ class IntakeMetrics:
         )
         self._seconds = Histogram(
             f"{_PREFIX}_intake_duration_seconds",
-            "From a whole body to Kafka's acknowledgement of all of its events.",
+            "Time from a request's complete body to Kafka's acknowledgement of all of its events.",
             buckets=_SECONDS,
             registry=registry,
         )
 
         self._kafka = Gauge(
             f"{_PREFIX}_intake_kafka_up",
-            "1 while events or declarations are accepted and nothing is known to hold them up on their way to Kafka.",
+            "1 while events or declarations are accepted, and no fault on their way to Kafka is known.",
             registry=registry,
         )
 
     def kafka_up(self, *, up: bool) -> None:
-        """Record whether events are held up."""
+        """Record whether Kafka accepts events."""
         self._kafka.set(up)
 
     def busy(self) -> None:
-        """There was no room for a request."""
+        """Count a request that was rejected because there was no room for it."""
         self._rejected.labels(RequestRejection.BUSY.value).inc()
 
     def unavailable(self) -> None:
-        """Kafka took too long for a request."""
+        """Count a request that was rejected because Kafka took too long."""
         self._rejected.labels(RequestRejection.KAFKA.value).inc()
 
     def answered(self, outcome: RequestOutcome, seconds: float) -> None:
@@ -134,23 +134,23 @@ class AuthenticationMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._refused = _counter(
             f"{_PREFIX}_refused_credentials",
-            "Requests that were refused for their credential, or for want of one, by reason.",
+            "Requests that were refused because of their credential, or without a credential, by reason.",
             ("reason", CredentialFault),
             registry,
         )
         self._tokens_file = Gauge(
             f"{_PREFIX}_tokens_file_up",
-            "1 while the file of API tokens can be read, and where none is configured.",
+            "1 while the file of API tokens can be read, or if none is configured.",
             registry=registry,
         )
         self._tls_files = Gauge(
             f"{_PREFIX}_tls_files_up",
-            "1 while the certificates in use are those of the files, and where there is no TLS.",
+            "1 while the certificates in use are those of the files, or if there is no TLS.",
             registry=registry,
         )
         self._access_file = Gauge(
             f"{_PREFIX}_access_file_up",
-            "1 while the policies in use are those of the file, and where none is configured.",
+            "1 while the policies in use are those of the file, or if none is configured.",
             registry=registry,
         )
 
@@ -159,15 +159,15 @@ class AuthenticationMetrics:
         self._refused.labels(fault.value).inc()
 
     def tokens_file_up(self, *, up: bool) -> None:
-        """The file of API tokens can be read, or can't."""
+        """Record whether the file of API tokens can be read."""
         self._tokens_file.set(up)
 
     def tls_files_up(self, *, up: bool) -> None:
-        """The certificates of the files are in use, or older ones are."""
+        """Record whether the current certificates of the files are in use, rather than older ones."""
         self._tls_files.set(up)
 
     def access_file_up(self, *, up: bool) -> None:
-        """The policies of the file are in use, or older ones are."""
+        """Record whether the current policies of the file are in use, rather than older ones."""
         self._access_file.set(up)
 
 
@@ -181,7 +181,7 @@ class AuditMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._records = Counter(
             f"{_PREFIX}_audit_records",
-            "Records of the audit, by whether they are durable or lost.",
+            "Audit records, by result: durable or lost.",
             ["result"],
             registry=registry,
         )
@@ -213,7 +213,7 @@ class AuditMetrics:
         self._seconds.observe(commit.seconds)
 
     def refused(self) -> None:
-        """Count a request that was refused for want of a record."""
+        """Count a request that was refused because its record couldn't be written."""
         self._refusals.inc()
 
 
@@ -227,13 +227,13 @@ class CheckMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._findings = Gauge(
             "headwater_check_findings",
-            "Places that break a rule, by rule; exempted ones left out.",
+            "Findings, by rule, without exempted findings.",
             ["rule"],
             registry=registry,
         )
         self._exempted = Gauge(
             "headwater_check_exempted",
-            "Places that break a rule and are exempted, by rule.",
+            "Exempted findings, by rule.",
             ["rule"],
             registry=registry,
         )
@@ -242,13 +242,13 @@ class CheckMetrics:
             self._exempted.labels(rule.name)
         self._at = Gauge(
             "headwater_check_last_success_timestamp_seconds",
-            "When all rules were last checked, in seconds since 1970; 0: not since the start.",
+            "Unix time of the last check of all rules; 0: none since the start.",
             registry=registry,
         )
 
         self._interval = Gauge(
             "headwater_check_interval_seconds",
-            "How often all rules are checked; 0: never.",
+            "Interval between two checks of all rules; 0: they are never checked.",
             registry=registry,
         )
 
@@ -302,7 +302,7 @@ class IncidentMetrics:
         self.counted(())
 
     def counted(self, severities: Iterable[SeverityFigures]) -> None:
-        """Record the figures of each severity; of those that aren't given there are none."""
+        """Record the figures of each severity; a severity that isn't given has no incidents."""
         found = {each.severity: each for each in severities}
         for severity in (*IncidentSeverity, None):
             figures, label = found.get(severity), _NOT_STATED if severity is None else severity.value
@@ -333,7 +333,7 @@ class ServeMetrics:
         )
         self._seconds = Histogram(
             f"{_PREFIX}_request_duration_seconds",
-            "From a request's arrival to the end of its answer, by route.",
+            "Time from a request's arrival to the end of its answer, by route.",
             ["route"],
             buckets=_SECONDS,
             registry=self.registry,
@@ -367,5 +367,5 @@ class ServeMetrics:
         self._seconds.labels(named).observe(seconds)
 
     def graph_up(self, *, up: bool) -> None:
-        """Neo4j answered, or didn't."""
+        """Record whether Neo4j answered."""
         self._graph.set(up)

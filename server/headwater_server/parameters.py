@@ -34,7 +34,7 @@ def unescaped(segment: str) -> str:
     try:
         return unquote(segment, errors="strict")
     except UnicodeDecodeError:
-        raise ValueError("an escaped name is in UTF-8") from None
+        raise ValueError("an escaped name has to be UTF-8") from None
 
 
 def as_iso_8601(text: Any) -> Any:
@@ -54,9 +54,9 @@ def in_utc(time: datetime) -> datetime:
 
 _ASSET = (
     "The key of the asset (32 hex digits), or its name: with its namespace, `kafka://broker:9092/orders`, or alone "
-    "where only one asset is called that."
+    "if only one asset has this name."
 )
-_IN_A_PATH = f"{_ASSET} Escape what a path can't hold; slashes may be escaped, and need not be."
+_IN_A_PATH = f"{_ASSET} Escape characters that a path can't contain; slashes needn't be escaped."
 
 AssetId = Annotated[str, Path(alias="id", min_length=1, description=_IN_A_PATH), AfterValidator(unescaped)]
 AssetName = Annotated[str, Path(min_length=1, description=_IN_A_PATH), AfterValidator(unescaped)]
@@ -99,14 +99,14 @@ AnyCase = BeforeValidator(in_capitals)
 Depth = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000)] | Literal["all"],
     BeforeValidator(in_small_letters),
-    Query(description="Most hops from the asset; `all` for all."),
+    Query(description="Maximum number of hops from the asset; `all`: no maximum."),
 ]
 Limit = Annotated[
     int | None,
     Query(
         ge=1,
         le=1_000,
-        description="Most items on the page. A server may give fewer; `next_cursor` leads to the rest.",
+        description="Maximum number of items on the page. A server may return fewer; `next_cursor` requests the rest.",
     ),
 ]
 Cursor = Annotated[
@@ -115,11 +115,13 @@ Cursor = Annotated[
         min_length=1,
         max_length=64_000,
         pattern=r"^[A-Za-z0-9_-]+$",
-        description="The page after: `next_cursor` of the one before.",
+        description="`next_cursor` of the previous page, to request the next page.",
     ),
 ]
 Time = Annotated[datetime, BeforeValidator(as_iso_8601), AfterValidator(in_utc)]
-AsOf = Annotated[Time | None, Query(description="The graph as it was then: what had been seen by that time.")]
+AsOf = Annotated[
+    Time | None, Query(description="Answer from the graph as of this time: what had been observed by then.")
+]
 
 
 Values = list[Annotated[str, Field(min_length=1)]]
@@ -136,21 +138,21 @@ async def _only(
         Query(
             max_length=100,
             description="Only runs of this context, `branch=main`: "
-            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. Of several each has to hold.",
+            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. If there are several, a run must match each.",
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     period: Annotated[
         Time | None,
-        Query(description="Only runs for a period, `nominal_start` to `nominal_end`, that has this time."),
+        Query(description="Only runs whose period, `nominal_start` to `nominal_end`, contains this time."),
     ] = None,
     statement: Annotated[
         str | None,
-        Query(min_length=1, max_length=LONGEST_NAME, description="Only runs whose SQL statement has this text."),
+        Query(min_length=1, max_length=LONGEST_NAME, description="Only runs whose SQL statement contains this text."),
     ] = None,
     rejected: Annotated[bool, Query(description="Only runs that rejected rows.")] = False,
 ) -> RunFilter:
     if statement is not None and Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
-        reason = "Who asks for the text of SQL needs the scope `expressions`."
+        reason = "A filter by the text of SQL needs the scope `expressions`."
         raise RequestValidationError([{"loc": ("query", "statement"), "msg": reason}])
     return RunFilter(where=tuple(where), period=period, statement=statement, rejected=rejected)
 
@@ -211,7 +213,7 @@ _YEAR_SECONDS = 31_536_000
 ReadTime = Annotated[
     bool,
     Query(
-        description="The times are those when records were read (backwards: written), in place of when they arrived."
+        description="The times are times at which records were read (backwards: written), not at which they arrived."
     ),
 ]
 Horizon = Annotated[
@@ -220,7 +222,7 @@ Horizon = Annotated[
         ge=0,
         le=_YEAR_SECONDS,
         allow_inf_nan=False,
-        description="Seconds that a query's state keeps a record behind its watermark; wins over what the graph has.",
+        description="Seconds that a query's state keeps a record behind the watermark, instead of the graph's value.",
     ),
 ]
 

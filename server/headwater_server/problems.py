@@ -149,13 +149,13 @@ STATUS: dict[ProblemType, HTTPStatus] = {
 _TITLE: dict[ProblemType, str] = {
     ProblemType.QUESTION: "The question makes no sense",
     ProblemType.NOT_FOUND: "Not in the graph",
-    ProblemType.NO_SUCH_PATH: "Nothing is served there",
-    ProblemType.METHOD: "Not with this method",
-    ProblemType.AMBIGUOUS: "Several are called that",
-    ProblemType.CROSS_SITE: "Not from another site",
+    ProblemType.NO_SUCH_PATH: "There is no such path",
+    ProblemType.METHOD: "The path doesn't accept this method",
+    ProblemType.AMBIGUOUS: "Several assets have this name",
+    ProblemType.CROSS_SITE: "Requests from other sites are refused",
     ProblemType.TOO_SLOW: "The body didn't arrive in time",
     ProblemType.TOO_LARGE: "The body is too large",
-    ProblemType.MEDIA_TYPE: "Not a media type that is read",
+    ProblemType.MEDIA_TYPE: "The media type isn't accepted",
     ProblemType.HOST: "Not a name of this server",
     ProblemType.PARAMETERS: "A parameter is wrong",
     ProblemType.DEFECT: "A defect of this server",
@@ -163,16 +163,16 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.BUSY: "Too many questions at once",
     ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",
-    ProblemType.ARRIVALS_UNKNOWN: "Kafka can't be asked when records arrived",
+    ProblemType.ARRIVALS_UNKNOWN: "Arrival times of records can't be read from Kafka",
     ProblemType.TIME_LIMIT: "No answer in time",
     ProblemType.EVENT: "Not an OpenLineage event",
-    ProblemType.KAFKA_UNAVAILABLE: "Kafka doesn't take events now",
+    ProblemType.KAFKA_UNAVAILABLE: "Kafka doesn't accept events now",
     ProblemType.DECLARATION: "Not a declaration",
     ProblemType.REVISION: "The graph has a later revision",
     ProblemType.CREDENTIALS: "More than one credential",
     ProblemType.UNAUTHENTICATED: "A valid credential is needed",
-    ProblemType.FORBIDDEN: "The credential doesn't allow it",
-    ProblemType.NOT_FILTERED: "For who may see everything",
+    ProblemType.FORBIDDEN: "The credential doesn't allow this request",
+    ProblemType.NOT_FILTERED: "Only for askers who may see everything",
     ProblemType.PROVIDER_UNAVAILABLE: "The credential can't be verified now",
 }
 
@@ -182,7 +182,8 @@ class FieldProblem:
     """Fault in one parameter, or in one field of the body.
 
     Attributes:
-        field: its name, with dots between levels; of an event or a declaration its JSON pointer (RFC 6901).
+        field: name of the parameter or field, with dots between levels; in an event or a declaration, its JSON pointer
+            (RFC 6901).
         message: description of the fault.
     """
 
@@ -201,7 +202,7 @@ class ProblemDetails:
         detail: cause of this problem, for people.
         instance: id of this occurrence in the server's log; only for defects.
         nearest: existing names that are most similar to a name that wasn't found.
-        candidates: an exact spelling of each thing that an ambiguous name stands for.
+        candidates: exact spellings of the assets or runs that have an ambiguous name.
         errors: faults of parameters, events and declarations.
     """
 

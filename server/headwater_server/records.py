@@ -68,19 +68,19 @@ _TIMES = {"topic", "partition", "time", "until", "read_time"}
 async def records_query(
     *,
     topic: Annotated[Named, Query(description="The topic, by key or name.")] = None,
-    partition: Annotated[int | None, Query(ge=0, le=_MOST_PARTITION, description="Its partition.")] = None,
-    offset: Annotated[_Offset, Query(description="The record's offset, or the first one's.")] = None,
-    end: Annotated[_Offset, Query(description="The offset after the last one; by default just the one record.")] = None,
+    partition: Annotated[int | None, Query(ge=0, le=_MOST_PARTITION, description="A partition of the topic.")] = None,
+    offset: Annotated[_Offset, Query(description="Offset of the record, or of the first record.")] = None,
+    end: Annotated[_Offset, Query(description="Offset after the last record; default: only one record.")] = None,
     topic_id: Annotated[
-        Named, Query(description="Kafka's id of the incarnation of the topic that is meant; by default any.")
+        Named, Query(description="Kafka's id of the topic's incarnation; default: any incarnation.")
     ] = None,
     range_: Annotated[
         list[_Range] | None,
         Query(
             alias="range",
             max_length=1_000,
-            description="In place of `partition` and `offset`, as often as needed: `0:120..130`, of every partition "
-            "`all:120..130`, of the whole topic `all`. The end isn't part of a range.",
+            description="Ranges in place of `partition` and `offset`: `0:120..130`; of every partition `all:120..130`; "
+            "the whole topic `all`. The end isn't part of a range.",
         ),
     ] = None,
     time: Annotated[Time | None, Query(description="The time when the records arrived in Kafka.")] = None,

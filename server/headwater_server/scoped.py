@@ -44,8 +44,8 @@ class _Checked(Route):
 
     Attributes:
         needs: access that the route needs.
-        recorded: whether the audit records every request; False records only refusals, for routes that show nothing of
-            the graph.
+        recorded: True if the audit records every request; False if only refusals, for routes that show nothing of the
+            graph.
     """
 
     needs: Needs
@@ -106,7 +106,7 @@ def needs_of(route: BaseRoute) -> Needs:
     """
     if isinstance(route, _Checked):
         return route.needs
-    raise TypeError(f"the route {route} doesn't say what access it needs")
+    raise TypeError(f"the route {route} doesn't declare the access that it needs")
 
 
 def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:

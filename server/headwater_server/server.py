@@ -43,7 +43,7 @@ class HttpServer:
     """HTTP server of the app: listens from its creation on, serves requests in `run`.
 
     Args:
-        graph: the graph that requests ask; `close` closes its driver.
+        graph: the graph that requests query; `close` closes its driver.
         app: the ASGI app; by default `create_app(graph)`.
         tls: TLS of all connections; None: plain HTTP.
 
@@ -54,7 +54,7 @@ class HttpServer:
     def __init__(self, graph: Graph, app: ASGIApp | None = None, tls: ServerTls | None = None) -> None:
         self._graph = graph
         self._socket = _listening(graph.serve.host, graph.serve.port)
-        self.connections = Connections(graph.serve, _places(graph.serve, tls))
+        self.connections = Connections(graph.serve, _connections_max(graph.serve, tls))
         self.tls_connections = None if tls is None else TlsConnections(self.connections, tls)
         protocol = self.tls_connections or partial(Connection, connections=self.connections)
         self._server = _Uvicorn(
@@ -127,7 +127,7 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-def _places(settings: ServeSettings, tls: ServerTls | None) -> int:
+def _connections_max(settings: ServeSettings, tls: ServerTls | None) -> int:
     """Return the number of connections that the process may hold; raise its limit of open files if allowed.
 
     A server without free files can't even refuse connections: they stay in the queue, and the event loop spins.
@@ -141,16 +141,16 @@ def _places(settings: ServeSettings, tls: ServerTls | None) -> int:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    places = min(settings.connections_max, max(_FEWEST_CONNECTIONS, settings.connections_max - (wanted - soft)))
-    if places < settings.connections_max:
+    possible = min(settings.connections_max, max(_FEWEST_CONNECTIONS, settings.connections_max - (wanted - soft)))
+    if possible < settings.connections_max:
         log.warning(
-            "%d connections at most, not the %d of HEADWATER_SERVE_CONNECTIONS_MAX: the process may open %d files. "
-            "Raise its limit (`ulimit -n`, `LimitNOFILE=`).",
-            places,
+            "At most %d connections are accepted, not the %d of HEADWATER_SERVE_CONNECTIONS_MAX: the process can open "
+            "only %d files. Raise the process's limit (`ulimit -n`, `LimitNOFILE=`).",
+            possible,
             settings.connections_max,
             soft,
         )
-    return places
+    return possible
 
 
 def _listening(host: str, port: int) -> socket.socket:

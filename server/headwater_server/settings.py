@@ -31,7 +31,7 @@ def _algorithm_list(text: str) -> str:
 
 def _header_name(text: str) -> str:
     if not _TOKEN_OF_HTTP.fullmatch(text):
-        raise ValueError("no name of a header")
+        raise ValueError("not the name of a header")
     return text
 
 
@@ -62,7 +62,7 @@ class ServeSettings(BaseModel):
     """The address to listen on. Any but a loopback address needs a way to log in, or `serve.allow_anonymous_reads`."""
 
     port: Annotated[int, Field(ge=0, le=65_535)] = 8470
-    """The port. 0 takes a free one and logs which."""
+    """The port. 0 takes a free port and logs it."""
 
     allowed_hosts: str = ""
     """Host names that requests may use for this server, separated by commas; `*` is any. Empty: the loopback names and
@@ -73,14 +73,14 @@ class ServeSettings(BaseModel):
     """Questions answered at the same time; each uses a thread and a connection to Neo4j."""
 
     waiting_max: Annotated[int, Field(ge=0, le=10_000)] = 64
-    """Questions that may wait for a thread. More are rejected at once, with 503."""
+    """Questions that may wait for a thread. Further questions are rejected at once, with 503."""
 
     mcp_answer_max_bytes: Annotated[int, Field(ge=10_000, le=1_073_741_824)] = 100_000
-    """The largest answer of a tool of MCP. A larger one is an error that tells the assistant to ask for less. Many
-    assistants take 25,000 tokens at most, which are about 75,000 bytes."""
+    """Maximum size of an answer of an MCP tool. A larger answer becomes an error with advice for a narrower question.
+    Many assistants accept 25,000 tokens at most, which are about 75,000 bytes."""
 
     timeout_max_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    """The longest that one question may take, whatever its `timeout`."""
+    """Maximum time limit of one question, whatever its `timeout`."""
 
     page_default_items: Annotated[int, Field(ge=1, le=1_000)] = 100
     """Items on a page if a request has no `limit`."""
@@ -89,48 +89,49 @@ class ServeSettings(BaseModel):
     """The largest number of items on a page, whatever the `limit`."""
 
     body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 1_048_576
-    """The largest body of a request."""
+    """Maximum size of a request's body."""
 
     body_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
-    """Longest time that the body of a request may take to arrive. Only then does it count as a question."""
+    """Longest time that the body of a request may take to arrive. The request counts as a question after that."""
 
     bodies_per_client_max: Annotated[int, Field(ge=1, le=10_000)] = 16
-    """Bodies that one client may be sending at the same time. With one more, the oldest is dropped."""
+    """Bodies that one client may be sending at the same time. For a further body, the oldest one is dropped."""
 
     head_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
-    """Longest time that the head of a request may take to arrive, from its connection or its first byte on."""
+    """Longest time that the head of a request may take to arrive, after the connection was opened, or, on a kept-alive
+    connection, after the head's first byte."""
 
     keep_alive_seconds: Annotated[int, Field(ge=1, le=3_600)] = 5
     """Time that an idle connection is kept for the next request."""
 
     send_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 30.0
-    """Longest time that a client may go without reading any of its answer."""
+    """Time after which a connection is closed if the client reads nothing of its answer."""
 
     connections_max: Annotated[int, Field(ge=1, le=100_000)] = 512
-    """Connections at the same time. One more replaces the connection that has been idle for longest."""
+    """Connections at the same time. A further connection replaces the one that has been idle for longest."""
 
     connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
     """Maximum number of connections of one client address; for IPv6, of one /64 network."""
 
     access_file: str | None = None
-    """The file of Cedar policies that says who may see what. None: everybody who may ask sees everything."""
+    """The file of Cedar policies that decide which assets an asker may see. None: every asker sees everything."""
 
     access_refresh_seconds: Annotated[float, Field(ge=1, le=86_400)] = 10.0
-    """Age in seconds at which what an asker may see is found out anew, for changes of labels in the graph. A changed
-    file counts at once."""
+    """Age in seconds at which the visible assets of an asker are computed again, for changes of labels in the graph. A
+    changed file takes effect at once."""
 
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""
 
     exemptions: str | None = None
     """The file (YAML) of findings of `headwater check` that are accepted, for `/api/v1/checks` and the metrics. None:
-    none are."""
+    no findings are accepted."""
 
     check_every_seconds: Annotated[float, Field(ge=0, le=604_800)] = 0.0
     """Interval at which the rules of `headwater check` are checked for the metrics `headwater_check_…`. 0: never."""
 
     review: bool = True
-    """Compare schemas at `/api/v1/review`: the one question whose answer takes more of the server than of
+    """Compare schemas at `/api/v1/review`: the only question that takes more processor time of the server than of
     Neo4j."""
 
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
@@ -141,28 +142,28 @@ class ServeSettings(BaseModel):
 
     allow_anonymous_reads: bool = False
     """Let everybody who reaches the server read the whole graph of its tenant, and its metrics, without a credential.
-    Only with a credential can anybody write."""
+    Writing always needs a credential."""
 
     tls_certificate: str | None = None
-    """The file (PEM) with the server's certificate and its chain, for HTTPS. Read anew when it changes. None: HTTP."""
+    """The file (PEM) with the server's certificate and its chain, for HTTPS. Read again when it changes. None: HTTP."""
 
     tls_key: str | None = None
-    """The file (PEM) with the certificate's key, without a password. None: it is in `serve.tls_certificate`."""
+    """The file (PEM) with the certificate's key, without a password. None: the key is in `serve.tls_certificate`."""
 
     tls_client_ca: str | None = None
-    """The file (PEM) with the authorities whose client certificates log in. Read anew when it changes. None: client
-    certificates aren't asked for."""
+    """The file (PEM) with the authorities whose client certificates log in. Read again when it changes. None: client
+    certificates aren't requested."""
 
     tls_client_scopes: ScopeList = "read"
     """Scopes of a client certificate, separated by commas."""
 
     proxy_networks: NetworkList = ""
     """Addresses and networks (CIDR), separated by commas, of a proxy that logs people in and names them in headers.
-    Empty: such headers are ignored. From any other address they are ignored, too."""
+    Empty: such headers are ignored. Headers from any other address are ignored, too."""
 
     proxy_secret: SecretStr = SecretStr("")
-    """The secret that the proxy sends in the header `X-Headwater-Proxy-Secret`, at least 16 characters; several,
-    separated by commas, while one replaces another."""
+    """The secret that the proxy sends in the header `X-Headwater-Proxy-Secret`, at least 16 characters; or several
+    accepted secrets, separated by commas, while a new secret replaces another."""
 
     proxy_user_header: HeaderName = "X-Forwarded-User"
     """The header in which the proxy names the user."""
@@ -182,32 +183,32 @@ class ServeSettings(BaseModel):
     accepted."""
 
     oidc_algorithms: AlgorithmList = "RS256,ES256"
-    """Algorithms of signatures that are accepted, separated by commas, of RS256, RS384, RS512, PS256, PS384, PS512,
-    ES256, ES384, ES512 and Ed25519."""
+    """Accepted algorithms of signatures, separated by commas: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384,
+    ES512 or Ed25519."""
 
     oidc_groups_claim: Annotated[str, Field(min_length=1)] = "groups"
-    """The claim with the groups, a text or a list. With dots it is below others: `realm_access.roles`."""
+    """The claim with the groups, a text or a list. Dots separate the names of nested claims: `realm_access.roles`."""
 
     oidc_tenant_claim: Annotated[str, Field(min_length=1)] | None = None
-    """The claim with the tenant, spelled as `serve.oidc_groups_claim`. Tokens without it are refused. None: everybody
-    asks the server's tenant."""
+    """The claim with the tenant, spelled as `serve.oidc_groups_claim`. Tokens without the claim are refused. None:
+    everybody asks the server's tenant."""
 
     oidc_clock_skew_seconds: Annotated[int, Field(ge=0, le=600)] = 60
-    """Difference between the clocks of the provider and this server that is allowed."""
+    """Allowed difference between the clocks of the provider and this server."""
 
     oidc_scopes: ScopeList = "read"
     """Scopes of access tokens whose claim `scope` has no entry such as `headwater:read`, and of people who logged in on
     the page. Separated by commas."""
 
     oidc_client_id: Annotated[str, Field(min_length=1)] | None = None
-    """The id of this server as a client of the provider, for people to log in on the page. None: they can't."""
+    """The id of this server as a client of the provider, for log-ins on the page. None: nobody can log in there."""
 
     oidc_client_secret: SecretStr = SecretStr("")
-    """The secret of that client. Empty: it is a public client, which has none."""
+    """The secret of the client `serve.oidc_client_id`. Empty: a public client, which has no secret."""
 
     oidc_login_scopes: str = "openid"
-    """Scopes that are asked for when people log in, separated by spaces. Many providers have groups in a scope of
-    their own, and give a refresh token for `offline_access` only."""
+    """Scopes that are requested when people log in, separated by spaces. Many providers have groups in a scope of
+    their own, and give a refresh token only for `offline_access`."""
 
     public_url: str | None = None
     """The URL by which browsers and MCP clients reach this server, for their log-in: `https://lineage.example.org`.
@@ -227,17 +228,17 @@ class ServeSettings(BaseModel):
     the brokers."""
 
     intake_body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 16_777_216
-    """The largest body of events or declarations, both as it is sent and as gzip unpacks it."""
+    """Maximum size of a body with events or declarations, both as it is sent and as gzip unpacks it."""
 
     intake_batch_max_events: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """The largest number of events in one batch."""
 
     intake_requests_max: Annotated[int, Field(ge=1, le=10_000)] = 64
-    """Requests with events or declarations at the same time, those that wait for Kafka included. More are rejected
-    with 503."""
+    """Requests with events or declarations at the same time, including requests that wait for Kafka. Further requests
+    are rejected with 503."""
 
     intake_buffer_max_bytes: Annotated[int, Field(ge=1_048_576, le=17_179_869_184)] = 67_108_864
-    """Bytes of bodies that are held at the same time, and again bytes of events that wait for Kafka. More are rejected
+    """Maximum bytes of bodies in memory, and, separately, of events that wait for Kafka. Further requests are rejected
     with 503."""
 
     intake_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0

@@ -4,8 +4,8 @@ asyncio's `SSLProtocol` is between the socket and a `Connection`. Each connectio
 accepted, so a new certificate or client CA takes effect without a restart. Handshakes have their own limits:
 
 - each has `head_timeout_seconds`;
-- there are at most 128 at a time, 32 of them from one client. One more ends the oldest. Otherwise anybody could exhaust
-  the process's files by opening connections and sending nothing.
+- there are at most 128 at a time, 32 of them from one client. A further handshake ends the oldest one. Otherwise
+  anybody could exhaust the process's files by opening connections and sending nothing.
 
 A resumed session keeps the client certificate of its first handshake. The certificate's end is checked with each
 request. A new client CA comes with a new context, which doesn't resume older sessions.
@@ -60,21 +60,21 @@ class ServerTls:
         self._key = key
         self._client_ca = client_ca
         self._required = required
-        self._signature = self._look()
+        self._signature = self._files_signature()
         self._context = self._load()
         self.current = True
         """False while the files are broken and the previous context is in use."""
 
     def context(self) -> ssl.SSLContext:
         """Context for the next connection."""
-        signature = self._look()
+        signature = self._files_signature()
         if signature != self._signature:
             self._signature = signature
             try:
                 self._context = self._load()
             except TlsFilesError as error:
                 self.current = False
-                log.error("%s The certificates before stay in use until the files are mended.", error)  # noqa: TRY400
+                log.error("%s The previous certificates stay in use until the files are repaired.", error)  # noqa: TRY400
             else:
                 self.current = True
                 log.info("The TLS certificate %s is in use.", self._certificate)
@@ -85,7 +85,7 @@ class ServerTls:
         self.context()
         return self.current
 
-    def _look(self) -> tuple[object, ...]:
+    def _files_signature(self) -> tuple[object, ...]:
         """Signature of the files, which changes whenever one of them changes."""
         found: list[object] = []
         for file in (self._certificate, self._key, self._client_ca):
@@ -137,7 +137,7 @@ def _no_password() -> NoReturn:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        return (error.reason or "not PEM, or it isn't there").replace("_", " ").lower()
+        return (error.reason or "not PEM, or missing").replace("_", " ").lower()
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

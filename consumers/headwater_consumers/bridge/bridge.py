@@ -50,7 +50,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class BridgeTotals:
-    """Counts of a bridge. Each committed record is counted in `events` or `dead_lettered`.
+    """Counts of a bridge. Of each committed record, all events are in `events`, or the record is in `dead_lettered`.
 
     Attributes:
         consumed: records read.
@@ -102,13 +102,13 @@ class _Batch:
     """Records of one poll whose events aren't settled yet.
 
     Attributes:
-        outstanding: documents whose events aren't all settled yet.
-        again: events that Kafka didn't accept for a temporary reason, with their record.
+        outstanding: number of documents whose events aren't all settled yet.
+        to_retry: events that Kafka didn't accept for a temporary reason, with their record.
         letters: dead letters of refused records, by record.
     """
 
     outstanding: int = 0
-    again: deque[tuple[Sequence[LineageEvent], FetchedRecord]] = field(default_factory=deque)
+    to_retry: deque[tuple[Sequence[LineageEvent], FetchedRecord]] = field(default_factory=deque)
     letters: dict[FetchedRecord, DeadLetter] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -240,14 +240,14 @@ class Bridge:
     ) -> None:
         """Record the outcome of a document's events. Called from any thread."""
         published = len(events) - len(failures)
-        again = {failure.event_id for failure in failures if not failure.for_good}
+        to_retry = {failure.event_id for failure in failures if not failure.for_good}
         with batch.lock:
             self.totals.events += published
             for failure in failures:
                 if failure.for_good:
                     batch.letters[record] = self._refused(record, Refusal(RefusalReason.TOO_LARGE, "", failure.reason))
-            if again:
-                batch.again.append(([event for event in events if event.event_id in again], record))
+            if to_retry:
+                batch.to_retry.append(([event for event in events if event.event_id in to_retry], record))
             batch.outstanding -= 1
         self._parts.metrics.published.inc(published)
 
@@ -259,12 +259,12 @@ class Bridge:
         """Do step 2: wait. The source is paused, but still polled, so that the bridge stays in the group."""
         while True:
             with batch.lock:
-                outstanding, again = batch.outstanding, list(batch.again)
-                batch.again.clear()
-            if again:
-                if not self._waited(LineageError(self._parts.sink.problem() or "Kafka didn't take all events")):
+                outstanding, to_retry = batch.outstanding, list(batch.to_retry)
+                batch.to_retry.clear()
+            if to_retry:
+                if not self._waited(LineageError(self._parts.sink.problem() or "Kafka didn't accept all events")):
                     return False
-                for events, record in again:
+                for events, record in to_retry:
                     if not self._sent(batch, record, events):
                         return False
             elif not outstanding:

@@ -29,7 +29,7 @@ class BridgeMetrics:
         )
         self.published = Counter(
             f"{_PREFIX}_events_published",
-            "Headwater's events that the events topic has acknowledged for them.",
+            "Events made from these records and acknowledged by the events topic.",
             registry=registry,
         )
         self._dead = Counter(

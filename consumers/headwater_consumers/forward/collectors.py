@@ -121,7 +121,7 @@ class FileCollector:
         _append(self._path, b"".join(lines))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 class KafkaCollector:
@@ -159,7 +159,7 @@ class KafkaCollector:
         refused: Callable[[DocumentRefusedError], None],
         headers: tuple[tuple[str, bytes], ...] = (),
     ) -> None:
-        """Put a document into the producer's queue, once there is room. `flush` raises a failure of its delivery."""
+        """Put a document into the producer's queue, once there is room. `flush` raises an error if delivery fails."""
         record = ProducerRecord(self._topic, document.key.encode(), document.data, headers)
 
         def settled(failure: Undelivered | None) -> None:
@@ -248,8 +248,8 @@ class RefusedTopic:
         self._topic.flush()
         if refused:
             raise CollectorUnusableError(
-                f"The topic of refused documents doesn't take one of event {event_id}, at {source}: "
-                f"{refused[0].answer}. Raise its max.message.bytes",
+                f"The topic of refused documents rejects the document of event {event_id} (record {source}): "
+                f"{refused[0].answer}. Raise max.message.bytes of this topic",
                 setting="--refused",
             )
 
@@ -284,7 +284,7 @@ class RefusedFile:
         _append(self._path, json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 def _append(path: Path, data: bytes) -> None:

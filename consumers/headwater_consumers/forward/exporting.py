@@ -1,4 +1,4 @@
-"""One-time export of events as documents: all, of a span of time, or related to some datasets.
+"""One-time export of events as documents: all events, those of a time span, or those related to some datasets.
 
 The events are read twice, and aren't kept in memory. The first pass finds the runs and jobs related to the datasets,
 and the cited column lineages. The second pass builds the documents. So a START without datasets is exported with the
@@ -28,10 +28,10 @@ class ExportScope:
 
     Attributes:
         tenant: tenant of the events.
-        datasets: keys of datasets; None: all. The export then has the runs and jobs that read or wrote one of them,
-            parent runs of these, and events on the datasets themselves.
-        since: earliest event time of documents; None: no bound.
-        until: event time of documents is before this; None: no bound.
+        datasets: keys of datasets; None: all events. With keys, the export has the runs and jobs that read or wrote one
+            of these datasets, the parents of these runs, and events on the datasets themselves.
+        since: earliest event time of documents, inclusive; None: no bound.
+        until: latest event time of documents, exclusive; None: no bound.
     """
 
     tenant: str
@@ -65,7 +65,7 @@ class Exporter:
     Args:
         scope: filter of the events.
         plans: cache of column lineages.
-        coalesced: whether micro-batches that share an event share a document.
+        coalesced: True if micro-batches that share an event share a document.
     """
 
     def __init__(self, scope: ExportScope, plans: PlanCache, *, coalesced: bool = False) -> None:
@@ -91,7 +91,7 @@ class Exporter:
                 continue
             if self._scope.datasets is not None and not self._related.has(event):
                 continue
-            if _leaves_as_nothing(event):
+            if _has_no_document(event):
                 self.totals.without_document += 1
                 continue
             try:
@@ -115,7 +115,7 @@ class Exporter:
         return (since is None or since <= time) and (until is None or time < until)
 
 
-def _leaves_as_nothing(event: LineageEvent) -> bool:
+def _has_no_document(event: LineageEvent) -> bool:
     bodies = (event.run_event, event.interval_event, event.plan_event, event.job_event, event.dataset_event)
     return all(body is None for body in bodies)
 
@@ -128,33 +128,33 @@ class _RelatedRuns:
     datasets: frozenset[str]
     runs: set[str] = field(default_factory=set)
     jobs: set[JobRef] = field(default_factory=set)
-    _known: dict[DatasetRef, bool] = field(default_factory=dict)
+    _in_scope: dict[DatasetRef, bool] = field(default_factory=dict)
 
     def look_at(self, event: LineageEvent) -> None:
-        if not self._names_one(event):
+        if not self._names_dataset(event):
             return
         if event.job is not None:
             self.jobs.add(event.job)
         if event.run is not None:
             self.runs.add(event.run.run_id)
         if (body := event.run_event) is not None:
-            self.runs.update(above.run_id for above in (body.parent, body.root) if above is not None)
+            self.runs.update(parent.run_id for parent in (body.parent, body.root) if parent is not None)
 
     def has(self, event: LineageEvent) -> bool:
         if event.run is not None and event.run.run_id in self.runs:
             return True
         if event.job_event is not None and event.job in self.jobs:
             return True
-        return self._names_one(event)
+        return self._names_dataset(event)
 
-    def _names_one(self, event: LineageEvent) -> bool:
-        return any(map(self._is_one, _datasets(event)))
+    def _names_dataset(self, event: LineageEvent) -> bool:
+        return any(map(self._is_in_scope, _datasets(event)))
 
-    def _is_one(self, dataset: DatasetRef) -> bool:
-        found = self._known.get(dataset)
+    def _is_in_scope(self, dataset: DatasetRef) -> bool:
+        found = self._in_scope.get(dataset)
         if found is None:
             found = keys.dataset_key(self.tenant, dataset.namespace, dataset.name) in self.datasets
-            self._known[dataset] = found
+            self._in_scope[dataset] = found
         return found
 
 

@@ -47,13 +47,13 @@ _LONGEST_PAUSE_SECONDS = 300.0
 
 
 class ForwardCause(StrEnum):
-    """Cause of a retry, besides those of all readers of topics."""
+    """Cause of a retry that only the forwarder has; see also `RetryCause`."""
 
     COLLECTOR = "The collector"
 
     @property
     def label(self) -> str:
-        """For people, as the subject of a sentence."""
+        """Name of the cause for people, as the subject of a sentence."""
         return self.value
 
 
@@ -89,9 +89,9 @@ class ForwardParts:
         collector: destination of documents.
         refused: destination of documents that the collector refuses.
         notices: log of faults.
-        warn: function that logs a line.
+        warn: function that logs a warning.
         tenant: tenant whose events are forwarded.
-        coalesced: whether micro-batches of an event share a document, if their offsets are contiguous.
+        coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
         spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
         backoff: policy of waits between attempts.
         clock: monotonic seconds.
@@ -138,7 +138,7 @@ class Forwarder:
             gone=self._gone,
         )
         self._reached: dict[Partition, int] = {}
-        self._moved = parts.clock()
+        self._last_progress = parts.clock()
         # None: nothing was sent yet, so the state is unknown. A forwarder without events has to be ready, too.
         self._delivering: bool | None = None
         self.totals = ForwardTotals()
@@ -151,7 +151,7 @@ class Forwarder:
         """Return the answer to `/livez` and `/readyz`."""
         reachable = self._parts.source.reachable
         return {
-            "alive": self._parts.clock() - self._moved < _LONGEST_PAUSE_SECONDS,
+            "alive": self._parts.clock() - self._last_progress < _LONGEST_PAUSE_SECONDS,
             "ready": bool(self._member.partitions) and reachable and self._delivering is not False,
             "partitions_assigned": len(self._member.partitions),
             "kafka_reachable": reachable,
@@ -191,7 +191,7 @@ class Forwarder:
 
     def _run_once(self) -> None:
         parts = self._parts
-        self._moved = parts.clock()
+        self._last_progress = parts.clock()
         polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
         if parts.source.reachable:
             parts.notices.over(RetryCause.BROKER)
@@ -240,7 +240,7 @@ class Forwarder:
             try:
                 event = self._parts.decoder.decode(record.value)
             except DecodeError:
-                return self._skipped()  # the materializer has dead-lettered it
+                return self._skipped()  # the materializer dead-letters the record
             except TransientError as error:
                 if not self._waited(RetryCause.SCHEMAS, error, backoff):
                     return None
@@ -282,7 +282,7 @@ class Forwarder:
                     refused = partial(refusals.__setitem__, position)
                     parts.collector.deliver(outgoing[position].document, refused)
                     position += 1
-                    self._moved = parts.clock()
+                    self._last_progress = parts.clock()
             except CollectorUnavailableError as error:
                 if position > failed:
                     backoff.succeeded()
@@ -312,7 +312,7 @@ class Forwarder:
         for each, error in refusals:
             self._parts.warn(
                 f"The collector refuses a document of event {each.event_id}, at {each.record}: {error.status}. "
-                "It is set aside, with the answer, where --refused puts it."
+                "The document and the answer are stored where --refused points."
             )
         self.totals.refused += len(refusals)
         self._parts.metrics.refused.inc(len(refusals))
@@ -328,13 +328,13 @@ class Forwarder:
         if cause is ForwardCause.COLLECTOR:
             self._up(up=False)
         backoff.failed()
-        asked = error.after_seconds if isinstance(error, CollectorUnavailableError) else None
-        until = parts.clock() + max(backoff.remaining_seconds, min(asked or 0.0, _LONGEST_PAUSE_SECONDS))
+        pause = error.after_seconds if isinstance(error, CollectorUnavailableError) else None
+        until = parts.clock() + max(backoff.remaining_seconds, min(pause or 0.0, _LONGEST_PAUSE_SECONDS))
         while not self._stopping.is_set():
             if (left := until - parts.clock()) <= 0:
                 return True
             parts.source.poll(max_records=1, max_bytes=1, timeout_seconds=min(left, POLL_SECONDS))
-            self._moved = parts.clock()
+            self._last_progress = parts.clock()
         return False
 
     def _up(self, *, up: bool) -> None:

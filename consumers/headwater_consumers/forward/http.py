@@ -41,6 +41,7 @@ _OF_SETTINGS = {
     405: "--to",
     407: "--to",
 }
+"""Setting to check for each status that the document doesn't cause."""
 _OF_GZIP = {415: "HEADWATER_FORWARD_COMPRESSION"}
 _ANSWER_BYTES = 2_000
 _MOST_DISCARDED_BYTES = 1_048_576
@@ -114,12 +115,12 @@ class HttpCollector:
 
     def _post(self, data: bytes) -> tuple[int, str, str | None]:
         # If the collector has closed a kept connection, the next request fails and is tried once more.
-        for kept in (self._connection is not None, False):
+        for is_reused in (self._connection is not None, False):
             try:
                 return self._posted(data)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                if not kept:
+                if not is_reused:
                     raise self._unavailable(error) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -157,7 +158,8 @@ class HttpCollector:
             return {}
         if not token.isascii() or not token.isprintable() or " " in token:
             raise CollectorUnusableError(
-                "A bearer token has printable letters of ASCII, without spaces", setting="HEADWATER_FORWARD_TOKEN"
+                "A bearer token consists of printable ASCII characters without spaces",
+                setting="HEADWATER_FORWARD_TOKEN",
             )
         return {"Authorization": f"Bearer {token}"}
 
@@ -194,7 +196,7 @@ def _tls(settings: ForwardSettings) -> ssl.SSLContext:
 
 
 def _seconds(after: str | None) -> float | None:
-    """Parse `Retry-After`, seconds or a date; None without it."""
+    """Parse `Retry-After`, a number of seconds or a date; None if it is missing or invalid."""
     if after is None:
         return None
     if after.strip().isdecimal():

@@ -17,13 +17,13 @@ class ForwardMetrics:
             return Counter(f"{_PREFIX}_{name}", text, registry=self.registry)
 
         self.consumed = counter("records_consumed", "Records read from the events topic.")
-        self.skipped = counter("records_skipped", "Those that are no events, or of another tenant.")
+        self.skipped = counter("records_skipped", "Records that aren't events, or are of another tenant.")
         self.delivered = counter("documents_delivered", "Documents that the collector has accepted.")
         self.refused = counter("documents_refused", "Documents that the collector refuses for good.")
-        self.retries = counter("retries", "Attempts to deliver that failed for a passing reason.")
+        self.retries = counter("retries", "Attempts to deliver that failed for a temporary reason.")
         self.unknown_plans = counter(
-            "unknown_plans", "Citations of a column lineage that isn't remembered: the document goes without it."
+            "unknown_plans", "Citations of a column lineage that isn't in the cache: the document is sent without it."
         )
         self.collector_up = Gauge(
-            f"{_PREFIX}_collector_up", "1 while the collector took the last document.", registry=self.registry
+            f"{_PREFIX}_collector_up", "1 if the collector accepted the last document, else 0.", registry=self.registry
         )

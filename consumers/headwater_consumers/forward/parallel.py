@@ -36,11 +36,11 @@ class ParallelCollector:
         self._under_way: list[Future[None]] = []
         self._lock = threading.Lock()
         self._failures: list[CollectorUnavailableError | FatalError] = []
-        self._has: set[OutgoingDocument] = set()
+        self._delivered: set[OutgoingDocument] = set()
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Pass a document to the collector of its key, once there is room. `flush` raises a failure of its delivery."""
-        if self._failures or document in self._has:
+        """Pass a document to the collector of its key, once there is room. If delivery fails, `flush` raises."""
+        if self._failures or document in self._delivered:
             return
         number = zlib.crc32(document.key.encode()) % len(self._collectors)
         self._free.acquire()
@@ -60,10 +60,10 @@ class ParallelCollector:
         if not failures:
             for collector in self._collectors:
                 collector.flush()
-            self._has.clear()
+            self._delivered.clear()
             return
         fatal = next((failure for failure in failures if isinstance(failure, FatalError)), None)
-        raise fatal or max(failures, key=_asked_seconds)
+        raise fatal or max(failures, key=_requested_pause_seconds)
 
     def close(self) -> None:
         """Close the connections, after the current posts."""
@@ -92,10 +92,10 @@ class ParallelCollector:
         else:
             # A refusal is reported once more if the batch is delivered again.
             if not was_refused:
-                self._has.add(document)
+                self._delivered.add(document)
         finally:
             self._free.release()
 
 
-def _asked_seconds(failure: CollectorUnavailableError | FatalError) -> float:
+def _requested_pause_seconds(failure: CollectorUnavailableError | FatalError) -> float:
     return (failure.after_seconds or 0.0) if isinstance(failure, CollectorUnavailableError) else 0.0

@@ -20,7 +20,7 @@ class PlanCache:
     """Cache of column lineages by digest; the least recently cited are dropped first.
 
     Args:
-        max_bytes: maximum of their estimated memory.
+        max_bytes: maximum estimated memory of the lineages.
         unknown: called for a citation of a lineage that isn't in the cache.
     """
 
@@ -47,11 +47,11 @@ class PlanCache:
         self._plans[key] = (lineage, size)
         self._bytes += size
         while self._bytes > self._max_bytes and self._plans:
-            _, (_, gone) = self._plans.popitem(last=False)
-            self._bytes -= gone
+            _, (_, dropped_bytes) = self._plans.popitem(last=False)
+            self._bytes -= dropped_bytes
 
     def cited_by(self, event: LineageEvent) -> Callable[[str], ColumnLineage | None]:
-        """Find the column lineages that this event cites."""
+        """Return the function that finds a column lineage cited by this event, by its digest."""
 
         def find(digest: str) -> ColumnLineage | None:
             key = _key(event, digest)

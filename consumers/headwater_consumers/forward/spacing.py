@@ -31,6 +31,16 @@ class Released(NamedTuple):
 
 @dataclass(slots=True)
 class _Held:
+    """Held micro-batches of one query and run.
+
+    Attributes:
+        event: latest event with micro-batches.
+        body: all held micro-batches.
+        record: record of the latest event.
+        offset: offset of the first event's record.
+        since: time from which the micro-batches are held, in monotonic seconds.
+    """
+
     event: LineageEvent
     body: IntervalEvent
     record: FetchedRecord
@@ -104,7 +114,7 @@ class Spacing:
             del self._held[key]
 
     def committable(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Offsets up to the first held micro-batch of each partition."""
+        """Return the offsets, lowered to that of the first held micro-batch in each partition."""
         found = dict(offsets)
         for (partition, _, _), held in self._held.items():
             if partition in found:

@@ -4,16 +4,16 @@ A killed process, for example by the OOM killer, can't report its end. So before
 processed, their offset is committed again; its metadata has the ids of the processes that began the records. The first
 commit of progress removes the ids. The next owner of the partition counts the other processes in the metadata:
 
-    begun before   passed on at once   of the next
-    0, 1           as many as fit      all
-    2              256                 12,288 records, more than three batches
-    3              16                  256
-    4, 5           1                   16, 1
-    6              1: it is set aside, as a dead letter
+    other processes   records passed on at once   for the next
+    0, 1              as many as fit              all records
+    2                 256                         12,288 records, more than three batches
+    3                 16                          256 records
+    4, 5              1                           16 records, 1 record
+    6                 1, as a dead letter         1 record
 
-The next records are passed on only after the previous ones were committed, and each such commit keeps the ids. So the
-record is found after six ends of a process, and an idle partition has no ids. A normal stop of a consumer removes its
-ids.
+With a limit, records are passed on only after the previous ones were committed, and each such commit keeps the ids. So
+the record is found after six ends of a process, and an idle partition has no ids. A normal stop of a consumer removes
+its ids.
 
 Only ends that a record causes count. A process that loses its session, for example because the brokers are unavailable,
 keeps its id, so each living process counts once. A process that didn't poll for `max.poll.interval.ms` was held up by a
@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from headwater_consumers.kafka.records import FetchedRecord, Partition
 
 _CAREFUL: Mapping[int, tuple[int, int]] = {2: (256, 12_288), 3: (16, 256), 4: (1, 16), 5: (1, 1), 6: (1, 1)}
-"""By the number of earlier attempts: the number of records passed on at once, and for how many records."""
+"""For each number of earlier attempts: number of records passed on at once, and number of records with this limit."""
 SET_ASIDE_AFTER = 6
 """Number of attempts in vain after which a record becomes a dead letter."""
 
@@ -42,14 +42,14 @@ class _Attempt:
         begun_by: other processes that began the first records.
         left: number of records that still have to be passed on carefully.
         careful: True while records have to be passed on carefully, or such records aren't committed.
-        out: offset after the last uncommitted record that was passed on; None if all are committed.
-        begun: whether this process's attempt is recorded.
+        uncommitted_end: offset after the last uncommitted record that was passed on; None if all are committed.
+        begun: True if this process's attempt is recorded.
     """
 
     begun_by: tuple[str, ...]
     left: int
     careful: bool
-    out: int | None = None
+    uncommitted_end: int | None = None
     begun: bool = False
 
     @property
@@ -65,14 +65,14 @@ class Attempts:
     """
 
     def __init__(self, new_id: Callable[[], str] = lambda: secrets.token_hex(4)) -> None:
-        self._of: dict[Partition, _Attempt] = {}
+        self._by_partition: dict[Partition, _Attempt] = {}
         self._new_id = new_id
         self._process = new_id()
 
     def assigned(self, partition: Partition, begun_by: Iterable[str]) -> None:
         """Track a newly assigned partition, whose first records these processes began in vain."""
         others = tuple(process for process in begun_by if process != self._process)[:SET_ASIDE_AFTER]
-        self._of[partition] = _Attempt(others, _CAREFUL.get(len(others), (0, 0))[1], len(others) in _CAREFUL)
+        self._by_partition[partition] = _Attempt(others, _CAREFUL.get(len(others), (0, 0))[1], len(others) in _CAREFUL)
 
     def stalled(self) -> None:
         """Count this process's attempts as if it had ended, because its current records have held it up."""
@@ -80,18 +80,18 @@ class Attempts:
 
     def forget(self, partition: Partition) -> None:
         """Drop a partition that was revoked."""
-        self._of.pop(partition, None)
+        self._by_partition.pop(partition, None)
 
     @property
     def at_once(self) -> int | None:
-        """Number of records that may be passed on now.
+        """Maximum number of records to pass on now.
 
-        0: none until the previous ones are committed; None: no limit.
+        0: no record until the previous records are committed; None: no limit.
         """
-        careful = [each for each in self._of.values() if each.careful]
+        careful = [each for each in self._by_partition.values() if each.careful]
         if not careful:
             return None
-        if any(each.out is not None for each in self._of.values()):
+        if any(each.uncommitted_end is not None for each in self._by_partition.values()):
             return 0
         return min(_CAREFUL[each.before][0] for each in careful)
 
@@ -99,7 +99,7 @@ class Attempts:
         """Find partitions whose first records since their assignment are in this batch, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
-            attempt = self._of.get(record.partition)
+            attempt = self._by_partition.get(record.partition)
             if attempt is not None and not attempt.begun:
                 first.setdefault(record.partition, record.offset)
         return first
@@ -108,11 +108,11 @@ class Attempts:
         """Return the records to pass on now; records that have to be set aside are marked."""
         handed = []
         for record in records:
-            attempt = self._of.get(record.partition)
+            attempt = self._by_partition.get(record.partition)
             if attempt is not None:
                 if not attempt.begun and attempt.before >= SET_ASIDE_AFTER:
                     record = replace(record, ends_consumers=True)  # noqa: PLW2901
-                attempt.begun, attempt.out = True, record.end
+                attempt.begun, attempt.uncommitted_end = True, record.end
                 attempt.left = max(0, attempt.left - 1)
             handed.append(record)
         return handed
@@ -122,31 +122,31 @@ class Attempts:
 
         Return True if the ids have to be removed, because no further commit will remove them.
         """
-        attempt = self._of.get(partition)
+        attempt = self._by_partition.get(partition)
         if attempt is None or attempt.left == 0:
             return False
-        attempt.left, attempt.careful = 0, attempt.out is not None
-        return attempt.out is None and attempt.begun
+        attempt.left, attempt.careful = 0, attempt.uncommitted_end is not None
+        return attempt.uncommitted_end is None and attempt.begun
 
     def committed(self, offsets: Mapping[Partition, int]) -> None:
         """Record committed offsets."""
         for partition, offset in offsets.items():
-            attempt = self._of.get(partition)
-            if attempt is not None and attempt.out is not None and offset >= attempt.out:
-                attempt.out = None
+            attempt = self._by_partition.get(partition)
+            if attempt is not None and attempt.uncommitted_end is not None and offset >= attempt.uncommitted_end:
+                attempt.uncommitted_end = None
                 attempt.careful = attempt.left > 0
 
     def beginning(self, partition: Partition) -> tuple[str, ...]:
         """Return the processes for an offset's metadata when its record is begun, including this process."""
-        attempt = self._of.get(partition)
+        attempt = self._by_partition.get(partition)
         return (*(() if attempt is None else attempt.begun_by), self._process)
 
     def begun_by(self, partition: Partition) -> tuple[str, ...]:
-        """Return the processes for an offset's metadata with a commit of progress; none unless care is needed."""
-        attempt = self._of.get(partition)
+        """Return the processes for the metadata of a commit of progress; empty if no limit of `_CAREFUL` applies."""
+        attempt = self._by_partition.get(partition)
         return self.beginning(partition) if attempt is not None and attempt.begun and attempt.left > 0 else ()
 
     def is_recorded(self, partition: Partition) -> bool:
         """Return True if ids of processes may be committed with the partition's offset."""
-        attempt = self._of.get(partition)
-        return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)
+        attempt = self._by_partition.get(partition)
+        return attempt is not None and attempt.begun and (attempt.uncommitted_end is not None or attempt.left > 0)

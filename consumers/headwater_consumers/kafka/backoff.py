@@ -11,7 +11,7 @@ class BackoffPolicy:
     """Exponential back-off with a cap, and jitter over the upper half so that consumers don't retry in step.
 
     Attributes:
-        first_seconds: the first wait, before jitter; long enough for a lost race.
+        first_seconds: the first wait, before jitter; long enough for a concurrent transaction to end.
         cap_seconds: maximum wait, so that a recovery is noticed soon.
     """
 

@@ -47,7 +47,7 @@ def forget(client: Mapping[str, Any], group: str) -> None:
 
 
 def commit(client: Mapping[str, Any], group: str, offsets: Mapping[Partition, int]) -> None:
-    """Commit offsets for a group without members: its next consumer begins there.
+    """Commit offsets for a group without members: its next consumer begins at these offsets.
 
     Raises:
         KafkaException: the group has members, or the brokers don't answer in time or refuse.

@@ -1,8 +1,8 @@
 """Check that the events topic wasn't recreated since its partitions were assigned.
 
-librdkafka doesn't report that a topic was deleted and created again. It continues to fetch in the new topic, at the old
-offset or from the beginning, and records don't have the topic's id. So the brokers are asked for the id before each
-commit. If it is still the partition's id, all records fetched until then are from that topic.
+librdkafka doesn't report that a topic was deleted and created again. librdkafka continues to fetch in the new topic, at
+the old offset or from the beginning, and records don't have the topic's id. So the brokers are asked for the id before
+each commit. If the id is still that of the assigned partitions, all records fetched until then are from that topic.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kafka source: records of the events topic, as a member of a consumer group, with explicitly committed offsets.
 
 librdkafka joins the group, sends heartbeats, fetches ahead and reconnects to brokers. This module adds the ownership of
-partitions, each of one incarnation of the topic, and makes sure that no batch outlives its partition.
+partitions, each of one incarnation of the topic, and commits no offset of a partition that is no longer assigned.
 
 An offset is committed with the topic id in its metadata. A recreated topic has another id and is read from its
 beginning: an offset committed for the earlier topic of this name is ignored.
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.consume")
 
 _REQUEST_SECONDS = 5.0
-# Maximum number of records taken from librdkafka's local queue at a time, without waiting. Fewer if, by the size of the
-# previous ones, this many would exceed the byte budget.
+# Maximum number of records taken from librdkafka's local queue at a time, without waiting. Fewer are taken if this many
+# records, of the average size of the previous records, would exceed the byte budget.
 _CHUNK_RECORDS = 250
-# Bound of one compressed fetch response. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
-# record batch as a whole, so consumption never gets stuck.
+# Bound of one compressed fetch response. librdkafka raises the bound to `message.max.bytes`, and a broker sends a
+# larger record batch as a whole, so consumption never gets stuck.
 _FETCH_BYTES = 2 * 1024 * 1024
 # Bound per partition: a whole batch, because all records may come from one partition.
 _QUEUED_MESSAGES = 4_000
@@ -133,7 +133,7 @@ class ClientCallbacks:
         self.reachable = False
 
     def raise_fatal(self) -> None:
-        """Raise a fatal error.
+        """Raise the fatal error that a callback has received, if any.
 
         Raises:
             FatalError: a callback received a fatal error.
@@ -184,7 +184,7 @@ class ClientCallbacks:
 class Ownership:
     """Assigned partitions, with the topic's incarnation and the committed offsets.
 
-    The source's callbacks update it, all on one thread.
+    The source's callbacks update this object, all on one thread.
     """
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class Ownership:
         self._committed.update(self.ours(offsets))
 
     def committed(self, partition: Partition) -> int | None:
-        """Return the committed offset of a partition; None if there is none."""
+        """Return the committed offset of a partition; None if no offset is committed."""
         return self._committed.get(partition)
 
 
@@ -317,7 +317,7 @@ class KafkaSource:
             self._committing = ours
             self._consumer.commit(offsets=committable(ours, self._attempts.begun_by), asynchronous=True)
         except KafkaException as error:
-            self._answer(error.args[0])
+            self._commit_ended(error.args[0])
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         """Commit, and wait for the brokers' confirmation.
@@ -424,7 +424,7 @@ class KafkaSource:
         for record in handed:
             if record.ends_consumers:
                 log.warning(
-                    "Consumers ended %d times in a row when they came to %s: it is set aside as a dead letter.",
+                    "Consumers ended %d times in a row while they processed %s: the record becomes a dead letter.",
                     SET_ASIDE_AFTER,
                     record,
                 )
@@ -433,7 +433,7 @@ class KafkaSource:
         return handed
 
     def _record(self, offsets: Mapping[Partition, int], begun_by: Callable[[Partition], Iterable[str]]) -> None:
-        """Commit offsets with other processes in their metadata: the group's current offset, or its first one."""
+        """Commit the group's current offsets, or the first ones of a new group, with these ids in the metadata."""
         try:
             self._consumer.commit(offsets=committable(offsets, begun_by), asynchronous=False)
         except KafkaException as error:
@@ -446,7 +446,7 @@ class KafkaSource:
         if unread is None or unread.unread is None:
             return []
         log.warning(
-            "Kafka: %s can't be read: %s. A dead letter keeps where it is; the partition goes on behind it.",
+            "Kafka: %s can't be read: %s. A dead letter has its coordinates; consumption continues after it.",
             unread,
             unread.unread.why,
         )
@@ -456,7 +456,8 @@ class KafkaSource:
         try:
             self._consumer.seek(TopicPartition(partition.topic, partition.number, offset))
         except KafkaException as error:
-            self._callbacks.notice(error, f"reading {partition} from offset {offset}")  # it fails again there
+            # The next fetch fails at the same offset.
+            self._callbacks.notice(error, f"reading {partition} from offset {offset}")
 
     # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. An abandoned client also
     # revokes partitions that this source no longer has.
@@ -486,9 +487,9 @@ class KafkaSource:
         those = self._ownership.those(partitions)
         self._require_listener().revoked(those)
         # This attempt doesn't count: a consumer that stops normally wasn't ended by a record.
-        left = {p: self._ownership.committed(p) for p in those if self._attempts.is_recorded(p)}
-        if stands := {partition: offset for partition, offset in left.items() if offset is not None}:
-            self._record(stands, lambda _: ())
+        recorded = {p: self._ownership.committed(p) for p in those if self._attempts.is_recorded(p)}
+        if offsets := {partition: offset for partition, offset in recorded.items() if offset is not None}:
+            self._record(offsets, lambda _: ())
         self._give(partitions)
         consumer.incremental_unassign(partitions)
 
@@ -508,15 +509,15 @@ class KafkaSource:
         self._ownership.give(partitions)
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
-        self._answer(error or next((p.error for p in partitions if p.error is not None), None))
+        self._commit_ended(error or next((p.error for p in partitions if p.error is not None), None))
 
-    def _answer(self, error: KafkaError | None) -> None:
-        meant = None if error is None else self._callbacks.recorded(error, "committing offsets")
-        if meant is None:
+    def _commit_ended(self, error: KafkaError | None) -> None:
+        failure = None if error is None else self._callbacks.recorded(error, "committing offsets")
+        if failure is None:
             self._callbacks.reachable = True  # statistics arrive only every two seconds
             self._confirm(self._committing)
-        if not isinstance(meant, FatalError):
-            self._require_listener().committed(meant)
+        if not isinstance(failure, FatalError):
+            self._require_listener().committed(failure)
 
     def _confirm(self, offsets: Mapping[Partition, int]) -> None:
         self._ownership.confirm(offsets)

@@ -50,19 +50,19 @@ class LagMetrics:
 
         self._records = gauge(
             "offset_lag",
-            "Offsets from the group's commit to the end of a partition; none while unknown.",
+            "Offsets from the group's committed offset to the end of a partition; no series while unknown.",
             "group",
             "partition",
         )
         self._seconds = gauge(
             "lag_seconds",
-            "Age of the oldest record of a partition that isn't committed; 0: none waits; none while unknown.",
+            "Age of the oldest uncommitted record of a partition; 0: no record waits; no series while unknown.",
             "group",
             "partition",
         )
-        self._asked = gauge(
+        self._last_answer = gauge(
             "lag_timestamp_seconds",
-            "When the brokers last answered how far the group is, Unix time; 0: not yet.",
+            "Unix time of the brokers' last answer on the group's offsets; 0: no answer yet.",
             "group",
         ).labels(group)
 
@@ -76,7 +76,7 @@ class LagMetrics:
         """
         self._replace(self._records, records)
         self._replace(self._seconds, seconds)
-        self._asked.set(at)
+        self._last_answer.set(at)
 
     def unknown(self) -> None:
         """Show no lag: the brokers haven't answered for too long."""

@@ -20,7 +20,7 @@ class Membership:
         clock: monotonic seconds.
         not_committed: called with the error of a failed commit.
         trouble: called with the error if the group's positions can't be read.
-        gone: called with partitions that another member has taken over.
+        gone: called with partitions that are no longer assigned.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class RetryCause(StrEnum):
 
     @property
     def label(self) -> str:
-        """For people, as the subject of a sentence."""
+        """Name of the cause for people, as the subject of a sentence."""
         return _LABELS[self]
 
 
@@ -40,7 +40,7 @@ EVERY_SECONDS = 60.0
 
 @dataclass(slots=True)
 class _Trouble:
-    """One fault. `reported`: whether its beginning was logged, so that its end has to be logged, too."""
+    """One fault. `reported`: True if its beginning was logged, so that its end has to be logged, too."""
 
     since: float
     reported: bool
@@ -51,14 +51,14 @@ class TroubleCause(Protocol):
 
     @property
     def label(self) -> str:
-        """For people, as the subject of a sentence."""
+        """Name of the cause for people, as the subject of a sentence."""
 
 
 class Notices:
     """Log of faults, with few lines for each cause. A fault that comes and goes is also logged once a minute at most.
 
     Args:
-        warn: function that logs a line.
+        warn: function that logs a warning.
         clock: monotonic seconds.
         every_seconds: interval at which a lasting fault is logged again.
         info: function that logs the end of a fault; default: `warn`.
@@ -82,22 +82,22 @@ class Notices:
         """Report that a fault began or lasts. It is logged unless it was logged within `every_seconds`."""
         now = self._clock()
         new = cause not in self._troubles
-        known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
+        fault = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
         if cause in self._last_reported and now - self._last_reported[cause] < self._every:
             return
         self._last_reported[cause] = now
-        if new or not known.reported:
+        if new or not fault.reported:
             self._warn(f"{message} Retrying; nothing is lost.")
         else:
-            self._warn(f"{message} Still retrying after {_duration(now - known.since)}.")
-        known.reported = True
+            self._warn(f"{message} Still retrying after {_duration(now - fault.since)}.")
+        fault.reported = True
 
     def over(self, *causes: TroubleCause) -> None:
         """Report that these faults are over, if they had occurred."""
         for cause in causes:
-            known = self._troubles.pop(cause, None)
-            if known is not None and known.reported:
-                self._info(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
+            fault = self._troubles.pop(cause, None)
+            if fault is not None and fault.reported:
+                self._info(f"{cause.label} is well again after {_duration(self._clock() - fault.since)}.")
 
 
 def _duration(seconds: float) -> str:

@@ -117,7 +117,7 @@ class OffsetReader:
         self._client = quiet({**client, "client.id": "headwater-offsets"})
         self._group = group
         self._admin = AdminClient(self._client)
-        self._asker: Consumer | None = None
+        self._consumer: Consumer | None = None
 
     def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
         """Return the id of the topic's current incarnation; empty from a broker older than topic ids."""
@@ -128,17 +128,17 @@ class OffsetReader:
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
     ) -> dict[tuple[str, int], CommittedOffset]:
-        """Return the group's committed offsets; partitions without one are left out."""
+        """Return the group's committed offsets; partitions without a committed offset are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}
         # A consumer that never joins sends the request. AdminClient.list_consumer_group_offsets would crash the process
         # with SIGSEGV (librdkafka 2.16 at least, its issue 5040) if the broker isn't the group's coordinator yet, as in
         # the first seconds of a new group.
-        if self._asker is None:
-            self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
+        if self._consumer is None:
+            self._consumer = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
         found: dict[tuple[str, int], CommittedOffset] = {}
-        for partition in self._committed(self._asker, asked, timeout_seconds):
+        for partition in self._committed(self._consumer, asked, timeout_seconds):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
@@ -147,15 +147,17 @@ class OffsetReader:
                 )
         return found
 
-    def _committed(self, asker: Consumer, asked: list[TopicPartition], timeout_seconds: float) -> list[TopicPartition]:
+    def _committed(
+        self, consumer: Consumer, asked: list[TopicPartition], timeout_seconds: float
+    ) -> list[TopicPartition]:
         try:
             # A new group gets its coordinator with the first request about it.
             return _while_moving(
-                _COORDINATOR_MOVES, lambda seconds: list(asker.committed(asked, timeout=seconds)), timeout_seconds
+                _COORDINATOR_MOVES, lambda seconds: list(consumer.committed(asked, timeout=seconds)), timeout_seconds
             )
         except KafkaException as error:
             # If the user may not read the group, the request times out here; the reason is in the consumer's queue.
-            refusal = asker.poll(0)
+            refusal = consumer.poll(0)
             if refusal is not None and (reason := refusal.error()) is not None:
                 raise KafkaException(reason) from error
             raise

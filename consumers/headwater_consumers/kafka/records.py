@@ -120,8 +120,8 @@ def next_offsets(
 
     Args:
         records: records in any order.
-        reached: positions at which the end of a partition was reported, after the partition's `records`. They may also
-            be after control records of transactions, which have an offset and are never delivered.
+        reached: offset at which the end of each partition was reported. The end comes after the partition's `records`,
+            and after control records of transactions, which have an offset and are never delivered.
     """
     following = dict(reached or {})
     for record in records:

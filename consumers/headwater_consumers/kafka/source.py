@@ -51,7 +51,7 @@ class RecordSource(Protocol):
 
         Args:
             max_records: maximum number of records.
-            max_bytes: size at which to stop; the records in librdkafka's queue may exceed it.
+            max_bytes: size from which on no further records are added; the last ones may exceed this size.
             timeout_seconds: longest wait for the first record.
 
         Raises:

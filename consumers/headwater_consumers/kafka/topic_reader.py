@@ -42,14 +42,14 @@ _READ_SECONDS = 30.0
 
 
 def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None = None) -> Iterator[FetchedRecord]:
-    """Yield every record that is on the topic now, in order within a partition. One is in memory at a time.
+    """Yield every record that is on the topic now, in order within a partition. One record is in memory at a time.
 
     Records that can't be read, or are longer than RECORD_MAX_BYTES, have no bytes (`FetchedRecord.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: topic to read.
-        newest: maximum number of last offsets of each partition; None: all.
+        newest: maximum number of offsets before the end of each partition; None: all offsets.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -126,8 +126,8 @@ class PendingTimes:
     def __init__(self, client: Mapping[str, Any]) -> None:
         self._client = client
         self._consumer: Consumer | None = None
-        self._known: dict[Partition, tuple[int, int | None]] = {}
-        """Offset and timestamp of each partition's record; None if it has no readable record."""
+        self._first_pending: dict[Partition, tuple[int, int | None]] = {}
+        """For each partition: offset and timestamp of its first pending record; timestamp None: not readable."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
         """Return the publication time of each partition's first pending record, in ms of Unix time.
@@ -142,10 +142,10 @@ class PendingTimes:
             KafkaException: the brokers refuse.
         """
         starts = {each.partition: max(each.begin, each.committed or 0) for each in pending}
-        self._known = {p: known for p, known in self._known.items() if starts.get(p) == known[0]}
-        if unread := {partition: start for partition, start in starts.items() if partition not in self._known}:
+        self._first_pending = {p: record for p, record in self._first_pending.items() if starts.get(p) == record[0]}
+        if unread := {partition: start for partition, start in starts.items() if partition not in self._first_pending}:
             self._read(unread, Deadline(timeout_seconds, time.monotonic))
-        return {partition: at for partition, (_, at) in self._known.items() if at is not None}
+        return {partition: at for partition, (_, at) in self._first_pending.items() if at is not None}
 
     def _read(self, unread: dict[Partition, int], deadline: Deadline) -> None:
         if self._consumer is None:
@@ -170,7 +170,7 @@ class PendingTimes:
                     continue
                 consumer.pause([TopicPartition(partition.topic, partition.number)])
                 at = -1 if error is not None else message.timestamp()[1]
-                self._known[partition] = (unread[partition], at if at >= 0 else None)
+                self._first_pending[partition] = (unread[partition], at if at >= 0 else None)
         finally:
             consumer.unassign()
 

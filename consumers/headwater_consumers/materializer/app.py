@@ -114,7 +114,7 @@ def assemble(
     Args:
         target: Kafka cluster and database.
         settings: settings of the materializer.
-        until_caught_up: whether to stop when the group has committed all records that were on the topic at the start.
+        until_caught_up: True: stop when the group has committed all records that were on the topic at the start.
         warn: function that logs the beginning of a fault, and repeats the line while it lasts.
         info: function that logs the end of a fault; default: `warn`.
         watch: called twice a second with the totals.
@@ -218,4 +218,7 @@ def _folded(events: Sequence[LineageEvent], *, sessions: int) -> list[PreparedDe
 def _ensure_topics(kafka: Mapping[str, Any], specs: Sequence[TopicSpec], warn: Log) -> None:
     """Create the missing topics, and warn of settings that differ from what Headwater would set."""
     for found in ensure_topics(kafka, specs, timeout_seconds=10.0).differences:
-        warn(f"Topic {found.topic} has {found.setting}={found.actual}; Headwater leaves it. Set it to {found.wanted}.")
+        warn(
+            f"Topic {found.topic} has {found.setting}={found.actual}, which Headwater doesn't change. "
+            f"Set it to {found.wanted}."
+        )

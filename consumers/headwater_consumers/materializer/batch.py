@@ -57,7 +57,7 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
     if record.unread is not None:
         return unread_letter(record, record.unread)
     if record.ends_consumers:
-        message = f"Consumers ended {SET_ASIDE_AFTER} times in a row when they came to it."
+        message = f"Consumers ended {SET_ASIDE_AFTER} times in a row while they processed this record."
         return DeadLetter(record, DeadLetterReason.SKIPPED, DeadLetterStage.DECODE, "", message)
     try:
         event = how.decoder.decode(record.value)
@@ -70,7 +70,7 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
 
 
 def unread_letter(record: FetchedRecord, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
-    """Build the letter of a record of which only the coordinates are known."""
+    """Build the letter of a record without bytes; the letter has only coordinates."""
     reason = DeadLetterReason.TOO_LARGE if unread.fetched else DeadLetterReason.UNFETCHABLE
     return DeadLetter(record, reason, DeadLetterStage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
 
@@ -92,7 +92,7 @@ def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> Dea
     except Exception as error:  # noqa: BLE001 - a defect that one event triggers must not stop the others
         name = type(error).__name__
         return DeadLetter(
-            record, DeadLetterReason.FOLD_FAILED, DeadLetterStage.APPLY, name, f"Checking it raised {name}."
+            record, DeadLetterReason.FOLD_FAILED, DeadLetterStage.APPLY, name, f"Checking the event raised {name}."
         )
     if rejection is None:
         return None
@@ -131,12 +131,12 @@ class EarlyDecoder:
 
     def decode_more(self, fetched: Sequence[FetchedRecord]) -> None:
         """Decode a few more records. Errors of schemas are left to `prepare`, whose caller waits and tries again."""
-        known = len(self.outcomes)
-        if self._in_trouble or known >= min(len(fetched), _AT_MOST):
+        decoded = len(self.outcomes)
+        if self._in_trouble or decoded >= min(len(fetched), _AT_MOST):
             return
         began = self._how.clock()
         try:
-            for record in islice(fetched, known, min(known + _AT_ONCE, _AT_MOST)):
+            for record in islice(fetched, decoded, min(decoded + _AT_ONCE, _AT_MOST)):
                 self.outcomes.append(decode_one(record, self._how))
         except LineageError:
             self._in_trouble = True
@@ -144,14 +144,14 @@ class EarlyDecoder:
 
     def forget(self, partitions: Collection[Partition]) -> None:
         """Drop the outcomes of these partitions' records."""
-        self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
+        self.outcomes = [outcome for outcome in self.outcomes if outcome.record.partition not in partitions]
 
     def clear(self) -> None:
         """Drop all outcomes, because other records are first now."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:
-        """Return outcomes of at most `count` first records, and the seconds for all. They are kept until `taken`."""
+        """Return the outcomes of the first `count` records at most, and `seconds`. `taken` drops these outcomes."""
         return self.outcomes[:count], self.seconds
 
     def taken(self, count: int) -> None:
@@ -212,7 +212,7 @@ def prepare(
         records: the fetched records.
         reached: reported end offsets of partitions (see `records.next_offsets`).
         early: early decoder, with the outcomes of the first records.
-        how: the codec and the fold.
+        how: decoder, checks, fold and clock.
 
     Raises:
         SchemasUnavailableError: call again with the same records.
@@ -221,8 +221,8 @@ def prepare(
     started = how.clock()
     outcomes, seconds = early.take(len(records))
     outcomes += [decode_one(record, how) for record in records[len(outcomes) :]]
-    events = tuple(one for one in outcomes if isinstance(one, Decoded))
-    letters = tuple(one for one in outcomes if isinstance(one, DeadLetter))
+    events = tuple(outcome for outcome in outcomes if isinstance(outcome, Decoded))
+    letters = tuple(outcome for outcome in outcomes if isinstance(outcome, DeadLetter))
     decoded_at = how.clock()
     how.timed(PipelineStep.DECODE, seconds + decoded_at - started)
     folded: Folded | None = None

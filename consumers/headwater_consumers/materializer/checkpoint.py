@@ -93,7 +93,7 @@ class BatchCheckpoint:
 
     Attributes:
         batch: the batch to write.
-        was_split: whether the batch was halved because it needed too much memory or time.
+        was_split: True if the batch was halved because it needed too much memory or time.
         size: original number of records of the batch, including disowned ones.
         waits: external system that the current step waits for.
     """
@@ -108,8 +108,8 @@ class BatchCheckpoint:
         self._reasons = Counter(letter.reason for letter in batch.letters)
         self._limit_checked = False
         self._tries_alone = 0
-        self._broke = False
-        self._breaks = 0
+        self._broke = False  # True if the last attempt may have crashed the database
+        self._breaks = 0  # number of such attempts on a healthy database
         self.waits = Wait(RetryCause.GRAPH, context.clock())
 
     @property
@@ -148,7 +148,7 @@ class BatchCheckpoint:
             self._write()
             # Step 2: dead letters acknowledged.
             self.waits = Wait(RetryCause.DEAD_LETTERS, self._context.clock())
-            self._bury()
+            self._send_letters()
         self._context.limit.record(len(self.batch.records), self.letters)
 
     def _attributes(self) -> dict[str, Any]:
@@ -166,8 +166,8 @@ class BatchCheckpoint:
     def _write(self) -> None:
         while self._unwritten:
             part = self._unwritten[0]
-            was_well = self._broke
-            if was_well:
+            was_healthy = self._broke
+            if was_healthy:
                 self._context.graph.probe()  # raises if the database isn't healthy
             started = self._context.clock()
             try:
@@ -178,38 +178,38 @@ class BatchCheckpoint:
                     summary = self._context.graph.apply(folded)
             except OverCapacityError as error:
                 self.was_split = True
-                self._doubt(part, error)
+                self._split_if_healthy(part, error)
             except GraphUnavailableError as error:
-                self._suspect(part, error, was_well=was_well)
+                self._on_unavailable(part, error, was_healthy=was_healthy)
             except UndecidedError as error:
-                self._doubt(part, EventRefusedError(str(error), code=error.code))
+                self._split_if_healthy(part, EventRefusedError(str(error), code=error.code))
             except PermanentError as error:
-                self._give_way(part, error)
+                self._split_or_reject(part, error)
             else:
                 self._unwritten.popleft()
                 self._broke, self._breaks = False, 0
                 self._context.observer.wrote(part.events, self._context.clock() - started, summary)
 
-    def _suspect(self, part: _Slice, error: GraphUnavailableError, *, was_well: bool) -> None:
-        """Raise the error, so that the loop waits for the database, unless the write itself repeatedly ends it."""
-        self._breaks += was_well and error.broke
+    def _on_unavailable(self, part: _Slice, error: GraphUnavailableError, *, was_healthy: bool) -> None:
+        """Raise the error, so that the loop waits for the database; split the part if its write is the likely cause."""
+        self._breaks += was_healthy and error.broke
         self._broke = self._broke or error.broke
         if self._breaks < (1 if self.was_split and len(part.events) > 1 else BREAKS):
             raise error
         self.was_split, self._broke, self._breaks = True, True, 0
-        self._give_way(part, OverCapacityError(f"It ends the database: {error}", code=error.code))
+        self._split_or_reject(part, OverCapacityError(f"The write ends the database: {error}", code=error.code))
 
-    def _doubt(self, part: _Slice, error: PermanentError) -> None:
-        """Split the part while the database is healthy; a single event only after it has failed repeatedly."""
+    def _split_if_healthy(self, part: _Slice, error: PermanentError) -> None:
+        """Split the part if the database is healthy; a single event is rejected after `TRIES_ALONE` failures."""
         self._context.graph.probe()  # raises if the database isn't healthy: this part then stays first
         if len(part.events) == 1:
             self._tries_alone += 1
             if self._tries_alone < TRIES_ALONE:
                 raise GraphUnavailableError(str(error), code=error.code) from error
-        self._give_way(part, error)
+        self._split_or_reject(part, error)
 
-    def _give_way(self, part: _Slice, error: PermanentError) -> None:
-        """Halve the batch, or make a dead letter of a single record."""
+    def _split_or_reject(self, part: _Slice, error: PermanentError) -> None:
+        """Halve the part, or make a dead letter of its only record."""
         self._tries_alone = 0
         self._unwritten.popleft()
         if len(part.events) > 1:
@@ -223,7 +223,7 @@ class BatchCheckpoint:
         self._unsent.append(letter)
         self._reasons[letter.reason] += 1
 
-    def _bury(self) -> None:
+    def _send_letters(self) -> None:
         if not self._unsent:
             return
         if not self._limit_checked:

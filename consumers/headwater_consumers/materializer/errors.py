@@ -6,7 +6,7 @@
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
     │   ├── GraphUnavailableError        the database is unavailable or read-only, or a race was lost (deadlock,
     │   │                                uniqueness); SPLIT if a healthy database fails repeatedly at one write
-    │   ├── TooManyDeadLettersError      too many dead letters for a fault of single events: pause
+    │   ├── TooManyDeadLettersError      too many dead letters to be a fault of single events: pause
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; has the letters to send again
     ├── PermanentError                 SPLIT  an event is at fault: halve the batch until it is alone, dead-letter it
     │   ├── EventRefusedError            the database or its driver rejects the event
@@ -90,7 +90,7 @@ class DeadLetterReason(StrEnum):
     its checksum is wrong, or its codec is unknown. The letter has coordinates, and no bytes."""
 
     SKIPPED = "SKIPPED"
-    """A person has set the record aside: `headwater dlq skip`."""
+    """A person skipped the record by `headwater dlq skip`, or consumers ended repeatedly while they processed it."""
 
 
 class GraphUnavailableError(TransientError):
@@ -139,7 +139,7 @@ class TooManyLinksError(PermanentError):
     reason = DeadLetterReason.TOO_LARGE
 
     def __init__(self) -> None:
-        super().__init__(f"Over {MOST_LINKS:,} relationships between datasets come of it: too many for a transaction.")
+        super().__init__(f"More than {MOST_LINKS:,} relationships between datasets: too many for one transaction.")
 
 
 class UndecidedError(LineageError):

@@ -1,9 +1,9 @@
 """Limit for times in the future, so that an event with a wrong clock doesn't outrank later events forever.
 
 Of two values, the later event's value wins, and `last_seen` only grows. So an event of the year 9998 would win until
-then. Therefore later times than the record's timestamp plus `future_max_seconds` are lowered to this limit, which later
-events can pass. The timestamp is the broker's (`message.timestamp.type=LogAppendTime`, set by `headwater consume`) and
-part of the record, so reading the topic again gives the same result.
+that year. Therefore times later than the record's timestamp plus `future_max_seconds` are lowered to this limit, which
+later events can pass. The timestamp is the broker's (`message.timestamp.type=LogAppendTime`, set by
+`headwater consume`) and part of the record, so reading the topic again gives the same result.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from headwater_schemas.identity import event_id
 from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
-"""Facet of a run, job or dataset whose event had a time in the future: the time as `stated`, and as `taken_as`."""
+"""Facet of a run, job or dataset whose event had a time in the future: `stated` is this time, `taken_as` its limit."""
 
 CORRECTION_FACET = "headwater_correction"
-"""Facet of a dataset or job that an event corrected: the `reason`, and the event's time as `stated`."""
+"""Facet of a dataset or job that an event corrected: the `reason`, and `stated`, the event's original time."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -58,7 +58,7 @@ def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
     """Return the event with times limited to `latest`, and a facet about the change if its body has facets."""
     replace = msgspec.structs.replace
     if (intervals := event.interval_event) is not None:
-        event = replace(event, interval_event=_processed(intervals, latest))
+        event = replace(event, interval_event=_with_limited_times(intervals, latest))
     if (retention := event.retention_event) is not None:
         event = replace(event, retention_event=replace(retention, before=min(retention.before, latest)))
     if event.event_time <= latest:
@@ -98,7 +98,7 @@ def _with_facet(event: LineageEvent, name: str, content: dict[str, str]) -> Line
     return event
 
 
-def _processed(body: IntervalEvent, latest: datetime) -> IntervalEvent:
+def _with_limited_times(body: IntervalEvent, latest: datetime) -> IntervalEvent:
     entries = tuple(
         entry
         if entry.processing_time is None or entry.processing_time <= latest

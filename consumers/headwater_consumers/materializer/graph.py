@@ -97,7 +97,7 @@ _Datasets = Collection[DatasetRef]
 
 
 def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
-    """Yield inputs and outputs that make FEEDS. Those of runs are built later, from all reports of a run."""
+    """Yield inputs and outputs that make FEEDS. The FEEDS of a run are built later, from all reports of the run."""
     if (declared := event.job_event or event.declaration_event) is not None:
         yield declared.inputs or (), declared.outputs or ()
     elif event.interval_event is not None:
@@ -123,7 +123,7 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
         return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=sessions + 3)
     except Exception as error:
         raise GraphUnusableError(
-            f"{target.uri!r} is no address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
+            f"{target.uri!r} isn't the address of a Neo4j: {error}", setting="HEADWATER_NEO4J_URI"
         ) from error
 
 
@@ -145,14 +145,14 @@ class Neo4jGraph:
         """Make the database ready: constraints, indexes, version.
 
         Raises:
-            LineageError: by the tree of `errors`.
+            LineageError: see `errors`.
         """
         try:
             self._writer.ensure_schema()
         except (GraphVersionMismatch, SchemaConflict) as error:
             raise GraphUnusableError(str(error), setting="HEADWATER_NEO4J_DATABASE") from error
         except Exception as error:
-            raise self._meaning(error) from error
+            raise self._classified(error) from error
 
     def apply(self, folded: Folded) -> WriteCounters:
         """Write a folded batch.
@@ -192,9 +192,9 @@ class Neo4jGraph:
         try:
             return call()
         except Exception as error:
-            raise self._meaning(error) from error
+            raise self._classified(error) from error
 
-    def _meaning(self, error: Exception) -> LineageError:
+    def _classified(self, error: Exception) -> LineageError:
         if isinstance(error, LinksExceededError):
             return TooManyLinksError()
         return classify(error, uri=self._target.uri, user=self._target.user, database=self._target.database)

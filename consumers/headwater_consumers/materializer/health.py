@@ -92,7 +92,7 @@ class Health:
             "alive": self.alive,
             "ready": self.ready,
             "partitions_assigned": self._assigned,
-            **{f"{end.value}_reachable": up for end, up in self._up.items()},
+            **{f"{dependency.value}_reachable": up for dependency, up in self._up.items()},
             "seconds_since_moved": round(self._clock() - self._moved, 3),
             **({} if self._companion is None else {self._companion.name: self._companion.document()}),
         }

@@ -76,7 +76,7 @@ class Lane(Protocol):
         """Start a job. The lane must not be busy."""
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is no job."""
+        """Wait for the job's result, up to the timeout; None if the job hasn't ended, or there is no job."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
         """Accept no more jobs except `last`, which closes the jobs' resources. Return True if it ended in time.
@@ -112,7 +112,7 @@ class ThreadLane:
         self._jobs.put(job)
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is no job."""
+        """Wait for the job's result, up to the timeout; None if the job hasn't ended, or there is no job."""
         if not self._busy:
             return None
         try:

@@ -94,7 +94,8 @@ class DeadLetterLimit:
             raise TooManyDeadLettersError(
                 f"{dead} of the last {seen} records are dead letters, more than the {self._policy.max_ratio:.0%} that "
                 "HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO allows. Paused: the records of this batch are neither "
-                "dead-lettered nor committed. Stop what writes them, or set it to 1 and restart, to dead-letter them."
+                "dead-lettered nor committed. Stop their producer; or, to dead-letter them, set the ratio to 1 and "
+                "restart."
             )
 
     def record(self, records: int, letters: int) -> None:

@@ -48,7 +48,7 @@ class LoopPolicy:
             group.
         report_seconds: interval of reports of the progress to the graph, which also check the connection.
         silence_seconds: duration of a write from which the consumer isn't ready.
-        until_caught_up: whether to stop when the group has committed all records that were on the topic at the start.
+        until_caught_up: True: stop when the group has committed all records that were on the topic at the start.
         reads_topic: True if the source is the events topic, whose progress the graph stores; False for an archive.
     """
 
@@ -103,7 +103,7 @@ class CatchUp:
     counts as caught up.
 
     Args:
-        source: answers for all partitions of the topic, not only this consumer's.
+        source: source whose `positions` has all partitions of the topic, not only this consumer's.
         clock: monotonic seconds.
     """
 
@@ -359,7 +359,7 @@ class Loop:
             self._report.released(self._in_flight.held)
 
     def run_once(self) -> None:
-        """Do one round: take the lane's result, give it the next job, prepare another batch, fetch.
+        """Do one round: take the lane's result, give the lane its next job, prepare another batch, fetch.
 
         Raises:
             FatalError: see `run`.
@@ -387,7 +387,7 @@ class Loop:
         if (
             in_flight.prepared is not None
             or not in_flight.anything_fetched
-            or not (in_flight.full or idle or self._end is not None or self._is_time)
+            or not (in_flight.full or idle or self._end is not None or self._should_prepare)
         ):
             return
         if not self._decode_backoff.due:
@@ -404,21 +404,21 @@ class Loop:
             self._prepare_seconds_per_record = (self._clock() - began) / max(1, before - in_flight.fetched_records)
 
     @property
-    def _is_time(self) -> bool:
+    def _should_prepare(self) -> bool:
         """Return True if preparing the fetched records takes at least as long as the rest of the current write.
 
         If it were later, the database would wait for each batch that isn't full. If it were earlier, batches would be
         smaller than necessary.
         """
-        takes = self._prepare_seconds_per_record * self._in_flight.fetched_records
-        return self._writing.busy and not self._writing.backoff.attempts and self._writing.left_seconds < takes
+        needed = self._prepare_seconds_per_record * self._in_flight.fetched_records
+        return self._writing.busy and not self._writing.backoff.attempts and self._writing.left_seconds < needed
 
     def _fetch(self) -> None:
         in_flight, source = self._in_flight, self._parts.source
         waiting = self._writing.backoff.attempts > 0 or self._decode_backoff.attempts > 0
         writing = self._writing.busy
-        passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
-        if in_flight.full and writing and passing:
+        progressing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
+        if in_flight.full and writing and progressing:
             # The database is the bottleneck. Pausing would discard records that librdkafka has fetched ahead. Polls of
             # single records keep rebalances and commits working.
             self._writing.finish(self._policy.idle_seconds)
@@ -444,10 +444,10 @@ class Loop:
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
         """Take over newly assigned partitions."""
-        self._hold(self._assigned | partitions, Rebalance.ASSIGNED, partitions)
+        self._set_assigned(self._assigned | partitions, Rebalance.ASSIGNED, partitions)
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """Finish and commit the current write of revoked partitions, while the policy allows; drop the rest."""
+        """Finish and commit the current write of revoked partitions, within the drain time; drop the rest."""
         deadline = self._end or Deadline(self._policy.drain_seconds, self._clock)
         while self._writing.writes(partitions) and not deadline.passed:
             self._writing.finish(min(0.1, deadline.remaining_seconds))
@@ -456,12 +456,12 @@ class Loop:
         except BrokerUnavailableError as error:
             self._report.commit_failed(error)  # the next owner reads uncommitted records again
         self._forget(partitions)
-        self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
+        self._set_assigned(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
         """Drop everything in flight of partitions that were lost."""
         self._forget(partitions)
-        self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
+        self._set_assigned(self._assigned - partitions, Rebalance.LOST, partitions)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """Handle the brokers' answer to the last commit."""
@@ -475,7 +475,7 @@ class Loop:
         if not self._in_flight.anything_fetched:
             self._decode_backoff.succeeded()  # the records that waited for a schema were dropped with their partition
 
-    def _hold(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
+    def _set_assigned(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
         self._assigned = partitions
         self._report.rebalanced(kind, moved, len(partitions))
 

@@ -79,50 +79,58 @@ class Metrics:
         self._consumed = self._counter("records_consumed", "Records read from the events topic.")
         self._applied = self._counter("events_applied", "Events whose effect was committed to the graph.")
         self._of_future = self._counter(
-            "events_of_future", "Applied events whose times were too far ahead, and count as of an earlier time."
+            "events_of_future", "Applied events whose times were too far in the future, and were lowered."
         )
-        self._replayed = self._counter("events_replayed", "Applied events that a replay of dead letters brought back.")
+        self._replayed = self._counter("events_replayed", "Applied events that a replay of dead letters sent.")
         self._folded = self._counter(
-            "events_folded_away", "Applied events that another of the same transaction made needless.", "why"
+            "events_folded_away",
+            "Applied events to which another event of their transaction left nothing to change.",
+            "why",
         )
         self._dead = self._counter("dead_letters", "Records acknowledged by the dead-letter topic.", "reason")
-        self._retries = self._counter("retries", "Attempts that failed for a passing reason.", "cause")
-        self._neo4j_retries = self._counter("neo4j_retries", "Those of Neo4j, by the kind of trouble.", "kind")
-        self._splits = self._counter("batch_splits", "Batches or parts halved on the way to an event to blame.")
+        self._retries = self._counter("retries", "Attempts that failed for a temporary reason.", "cause")
+        self._neo4j_retries = self._counter(
+            "neo4j_retries", "Attempts that failed because of Neo4j, by kind of fault.", "kind"
+        )
+        self._splits = self._counter(
+            "batch_splits", "Batches and parts of batches that were halved to find the event at fault."
+        )
         self._commit_failures = self._counter("commit_failures", "Offset commits that the brokers didn't confirm.")
         self._letter_failures = self._counter(
             "dead_letter_failures", "Dead letters that weren't acknowledged and are sent again."
         )
         self._rebalances = self._counter("rebalances", "Changes of the partitions of this consumer.", "kind")
         self._nodes = self._counter("nodes_created", "Nodes that were not in the graph before.")
-        self._relationships = self._counter("relationships_created", "Relationships that were not there before.")
+        self._relationships = self._counter("relationships_created", "Relationships that were not in the graph before.")
         self._batch = Histogram(
             f"{_PREFIX}_batch_records", "Events committed by one transaction.", buckets=_RECORDS, registry=self.registry
         )
         self._steps = Histogram(
             f"{_PREFIX}_step_duration_seconds",
-            "How long one step took, per batch.",
+            "Duration of one step, per batch.",
             ["step"],
             buckets=_SECONDS,
             registry=self.registry,
         )
         self._event_lag = Histogram(
             f"{_PREFIX}_event_lag_seconds",
-            "From an event's time to its being in the graph, per event.",
+            "Time from an event's time to its commit in the graph, per event.",
             buckets=_LAG_SECONDS,
             registry=self.registry,
         )
-        self._up = self._gauge("up", "1 while this end can be reached.", "end")
-        self._assigned = self._gauge("partitions_assigned", "Partitions that are this consumer's.")
-        self._paused = self._gauge("paused", "1 while no records are fetched, for trouble or a slow database.")
+        self._up = self._gauge("up", "1 while this external system can be reached.", "end")
+        self._assigned = self._gauge("partitions_assigned", "Partitions assigned to this consumer.")
+        self._paused = self._gauge("paused", "1 while no records are fetched, because of a fault or a slow database.")
         self._in_flight = self._gauge("records_in_hand", "Records read and not yet committed.")
-        self._last = self._gauge("last_applied_timestamp_seconds", "When events were last applied, Unix time.")
+        self._last = self._gauge("last_applied_timestamp_seconds", "Unix time at which events were last applied.")
         build = self._gauge("build_info", "1; the release is in the label.", "version")
-        schema = self._gauge("schema_info", "1; a schema known without asking.", "fingerprint", "schema_version")
+        schema = self._gauge(
+            "schema_info", "1; the labels name a schema that this release contains.", "fingerprint", "schema_version"
+        )
 
         build.labels(version("headwater")).set(1)
-        for known in released_schemas():
-            schema.labels(known.hex, str(known.version)).set(1)
+        for released in released_schemas():
+            schema.labels(released.hex, str(released.version)).set(1)
         for why in FoldedAway:
             self._folded.labels(why.value)
         for reason in DeadLetterReason:

@@ -60,7 +60,7 @@ _RACES = (
     "ConstraintAlreadyExists",
     "IndexAlreadyExists",
 )
-_PASSING = (
+_TEMPORARY = (
     "AuthorizationExpired",
     "TokenExpired",
     "AuthenticationRateLimit",
@@ -93,7 +93,7 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
     if isinstance(error, ServiceUnavailable | SessionExpired | OSError):
         return GraphUnavailableError(f"Neo4j at {uri} doesn't answer ({code}).", code=code, broke=True)
     if isinstance(error, UnsupportedServerProduct):
-        return GraphUnusableError(f"What answers at {uri} is no Neo4j.", setting="HEADWATER_NEO4J_URI", code=code)
+        return GraphUnusableError(f"The server at {uri} isn't Neo4j.", setting="HEADWATER_NEO4J_URI", code=code)
     if isinstance(error, AuthConfigurationError):
         return CredentialsRefusedError(f"Credentials for {uri}: {error}", setting="HEADWATER_NEO4J_PASSWORD", code=code)
     if isinstance(error, CertificateConfigurationError | ConfigurationError):
@@ -109,13 +109,13 @@ def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> Lineag
     code = error.code or type(error).__name__
     *_, classification, category, title = ("", "", *code.split("."))
     if any(part in title for part in _CAPACITY):
-        return OverCapacityError(f"More than one Neo4j transaction may hold ({code}).", code=code)
+        return OverCapacityError(f"The write needs more than one Neo4j transaction may use ({code}).", code=code)
     if title in _RACES:
         return GraphUnavailableError(
-            f"The write lost a race with another one ({code}).", code=code, cause=RetryCause.RACE
+            f"The write lost a race with another write ({code}).", code=code, cause=RetryCause.RACE
         )
-    if title in _PASSING or isinstance(error, TokenExpired):
-        return GraphUnavailableError(f"Neo4j at {uri} can't take writes now ({code}).", code=code)
+    if title in _TEMPORARY or isinstance(error, TokenExpired):
+        return GraphUnavailableError(f"Neo4j at {uri} can't accept writes now ({code}).", code=code)
     if isinstance(error, AuthError | Forbidden) or category == "Security":
         return _refused(code, uri=uri, user=user)
     if title == "DatabaseNotFound":
@@ -135,7 +135,7 @@ def _of_code(error: Neo4jError, *, uri: str, user: str, database: str) -> Lineag
             return EventRefusedError(f"Neo4j refuses the data ({code}).", code=code)
         case "DatabaseError", _:
             return UndecidedError(f"Neo4j at {uri} reported an internal error ({code}).", code=code)
-    return GraphUnavailableError(f"Neo4j at {uri} can't take the write now ({code}).", code=code)
+    return GraphUnavailableError(f"Neo4j at {uri} can't accept the write now ({code}).", code=code)
 
 
 def _refused(code: str, *, uri: str, user: str) -> CredentialsRefusedError:

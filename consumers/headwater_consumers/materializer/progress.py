@@ -2,7 +2,7 @@
 
 Readers of the graph may have no access to Kafka. So each consumer writes its progress in each of its partitions every
 few seconds, as nodes `HwProgress`, which aren't part of the lineage graph. A node with an old time belongs to a stopped
-consumer. `headwater_analysis.freshness` reads them.
+consumer. `headwater_analysis.freshness` reads these nodes.
 """
 
 from __future__ import annotations

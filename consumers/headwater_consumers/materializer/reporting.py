@@ -73,7 +73,7 @@ class ConsumerTotals:
 
 
 class DeadLetterLog:
-    """Log of dead letters: the first ten of each minute. The next line has the number of unlogged ones."""
+    """Log of dead letters: the first ten of each minute. The next line has the number of letters left out."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -89,18 +89,18 @@ class DeadLetterLog:
             if self._lines >= _MOST_LETTERS:
                 self._left_out += 1
                 continue
-            more = f" {self._left_out:,} before it weren't logged." if self._left_out else ""
+            more = f" ({self._left_out:,} earlier dead letters weren't logged.)" if self._left_out else ""
             self._lines, self._left_out = self._lines + 1, 0
             record = letter.record
-            named = f"{record.partition}@{record.offset}"
+            location = f"{record.partition}@{record.offset}"
             log.warning(
                 "Dead letter: %s, event %s, %s: %s%s",
-                named,
+                location,
                 letter.event_id or "unknown",
                 letter.reason.value,
                 letter.message[:_LONGEST_MESSAGE],
                 more,
-                extra={"fields": {"event_id": letter.event_id, "record": named}},
+                extra={"fields": {"event_id": letter.event_id, "record": location}},
             )
 
 
@@ -211,7 +211,7 @@ class Reporting:
         self._metrics.rebalanced(kind, assigned)
         self._health.assigned(assigned)
         names = ", ".join(str(partition) for partition in sorted(moved)) or "none"
-        log.info("Partitions %s: %s; %d are held now.", kind.value, names, assigned)
+        log.info("Partitions %s: %s; %d are assigned now.", kind.value, names, assigned)
 
     def show(self, in_flight: InFlight, *, paused: bool, committing: bool) -> None:
         """Update health and metrics after a round of the loop.

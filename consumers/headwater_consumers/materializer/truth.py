@@ -53,7 +53,7 @@ class Truth:
 
 
 def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict[Partition, int]:
-    """Return the group's committed offset of each partition; 0 without one.
+    """Return the group's committed offset of each partition; 0 if no offset is committed.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -94,8 +94,8 @@ def truth(
         if letter.source is not None
         for offset in range(letter.source.offset, min(letter.source.end, committed.get(letter.source.partition, 0)))
     }
-    into = Builder()
-    found = Truth(into.delta, committed=committed)
+    builder = Builder()
+    found = Truth(builder.delta, committed=committed)
     good: dict[str, str] = {}
     replayed: set[str] = set()
     for record in records_to_end(client, topics.events):
@@ -105,10 +105,10 @@ def truth(
         read()
         if record.unread is not None:
             offsets = range(record.offset, min(record.end, committed[record.partition]))
-            known = sum((record.partition, offset) in letters for offset in offsets)
-            found.dead_lettered += known
+            with_letter = sum((record.partition, offset) in letters for offset in offsets)
+            found.dead_lettered += with_letter
             found.left_out.append(f"{record}: {record.unread.why}")
-            if known < len(offsets):
+            if with_letter < len(offsets):
                 found.unaccounted.append(str(record))
             continue
         source = RecordCoordinates(record.partition, record.offset, record.end)
@@ -120,7 +120,7 @@ def truth(
         elif event is None:
             found.unaccounted.append(str(record))
         else:
-            fold_event(into, as_counted(event, record.timestamp_ms, future_max_seconds))
+            fold_event(builder, as_counted(event, record.timestamp_ms, future_max_seconds))
             found.events += 1
     found.good_letters = [text for name, text in good.items() if name not in replayed]
     return found

@@ -29,7 +29,7 @@ class Workers(Collector):
         clock: monotonic seconds.
 
     Attributes:
-        ports: port of each worker's own metrics and health, by its number; written by the supervisor's thread.
+        ports: for each worker's number: port of its own metrics and health; written by the supervisor's thread.
     """
 
     def __init__(self, wanted: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class Workers(Collector):
         self._wanted = wanted
         self._clock = clock
         self._silent: dict[int, float] = {}
-        """Ports that don't answer, with the time since when."""
+        """Ports that don't answer, each with the time of the first request without an answer."""
 
     @property
     def alive(self) -> bool:

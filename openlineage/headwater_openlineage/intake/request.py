@@ -47,7 +47,7 @@ class IntakeRequest:
         max_bytes: maximum length of a document.
         strict: whether to refuse documents that would otherwise be repaired, with notes.
         redacting: whether to remove likely credentials, with a note.
-        done: called once, from any thread, after `send` and when the last event is settled.
+        done: called once, from any thread, when `send` has ended and the last event is settled.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class IntakeRequest:
         self._redacting = redacting
         self._done = done
         self._lock = threading.Lock()
-        self._left = 1  # `send` itself
+        self._unsettled = 1  # `send` itself counts as one
 
     def send(self, documents: Iterable[bytes]) -> None:
         """Send documents until the sink accepts no more events; never waits for Kafka."""
@@ -106,7 +106,7 @@ class IntakeRequest:
         """Send a document's events; return True if the sink accepts more."""
         outcome = self.outcome
         with self._lock:
-            self._left += 1
+            self._unsettled += 1
         try:
             self._sink.send(events, partial(self._settled, index))
         except EncodeError as error:
@@ -132,7 +132,7 @@ class IntakeRequest:
 
     def _settle(self) -> None:
         with self._lock:
-            self._left -= 1
-            last = not self._left
+            self._unsettled -= 1
+            last = not self._unsettled
         if last:
             self._done()

@@ -15,11 +15,11 @@ class IntakeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     document_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = DEFAULT_MAX_BYTES
-    """The largest document that is taken; while it is read it takes about ten times as much memory. Its events have to
-    fit into `topic.max_message_bytes`, compressed, and over HTTP the body into `serve.intake_body_max_bytes`."""
+    """Maximum size of a document, in bytes; reading the document takes about ten times as much memory. Its events have
+    to fit into `topic.max_message_bytes`, compressed, and over HTTP the body into `serve.intake_body_max_bytes`."""
     redact: bool = True
-    """Replace what looks like a credential with `[redacted]` before anything is stored, and note how many in the facet
-    `headwater_redacted`. `false` stores documents as they come."""
+    """Replace text that looks like a credential with `[redacted]` before anything is stored; the facet
+    `headwater_redacted` has the number of changed texts. `false` stores documents unchanged."""
     strict: bool = False
-    """Refuse events that aren't to the letter: without `schemaURL` or `producer`, with a run id that is no UUID, a time
-    without an offset, or a facet of another shape. Otherwise they are taken, with notes."""
+    """Refuse events that violate the specification: without `schemaURL` or `producer`, with a run id that isn't a UUID,
+    a time without an offset, or a facet of another shape. `false` accepts and repairs them, with notes."""

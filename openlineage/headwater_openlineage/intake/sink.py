@@ -52,4 +52,4 @@ class IntakeSink(Protocol):
         """
 
     def problem(self) -> str | None:
-        """Reason why events currently don't reach the topic; None if none is known."""
+        """Reason why events currently don't reach the topic; None if no reason is known."""

@@ -66,7 +66,7 @@ class NotAnArrayError(ValueError):
 
 
 def layout(data: Bytes) -> Layout:
-    """Detect the layout: an array by its first byte; lines if the first line has balanced brackets."""
+    """Detect the layout: an array by its first byte; lines if there are several and the first has balanced brackets."""
     first = _NOT_SPACE.search(data, _start(data))
     if first is None:
         return Layout.LINES
@@ -141,7 +141,7 @@ def _elements(data: Bytes) -> Iterator[SplitDocument]:
 
 
 def _marks(data: Bytes, at: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the commas between elements of the array that begins before `at`, and its closing bracket."""
+    """Yield the commas between elements, and the closing bracket, of the array whose content begins at `at`."""
     depth = 0
     for token in _TOKEN.finditer(data, at):
         kind = token.group()

@@ -5,9 +5,9 @@
         job=JobRef("flights", "daily_report"), run=RunRef(str(uuid4())), producer=URI, event_time=now,
     )
 
-`event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. The id
-of a RUN, DATASET, JOB or INCIDENT event depends on it; the id of an INTERVAL, PLAN, RETENTION, DECLARATION or
-DECLARATION_SET event doesn't.
+The caller always gives `event_time`; no clock is read here, because the same fact emitted twice must be the same event.
+The id of a RUN, DATASET, JOB or INCIDENT event depends on `event_time`; the id of an INTERVAL, PLAN, RETENTION,
+DECLARATION or DECLARATION_SET event doesn't.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ def lineage_event(
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset or a job; a rule of
             retention; a declaration, or a revision of a declaration set; an action on an incident. A `ColumnLineage`
             becomes the body of a PLAN event (`plan_event`); runs and intervals cite its digest.
-        producer: URI of the code that emits it.
+        producer: URI of the code that emits the event.
         event_time: time at which the fact was observed.
         job: the event's job; None for a dataset without a known job, for retention, declarations and incidents.
         run: required for a run's event. For an interval the start of the query, None if the interval was reconciled;
             for a plan or dataset the run in which it was observed, if any.
         tenant: tenant of the graph.
-        document: the OpenLineage document that it came from (`LineageEvent.document`).
+        document: the OpenLineage document that the event came from (`LineageEvent.document`).
         redacting: False if everything comes from a document whose reader has already decided on redaction.
     """
     if redacting:

@@ -22,7 +22,7 @@ class LifecycleChange(StrEnum):
 
 
 class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
-    """One field; a nested field under its full path, written as in `ColumnEdge`."""
+    """One field of a dataset; `path` is the full path of a nested field, too, written as in `ColumnEdge`."""
 
     path: str
     type: str | None = None
@@ -66,7 +66,7 @@ class DatasetEvent(msgspec.Struct, frozen=True, kw_only=True):
         symlinks: other names of the dataset.
         lifecycle: change of the dataset at `event_time`.
         previous: for RENAME, the previous name.
-        source_uri: its page on the platform.
+        source_uri: URI of the dataset's data source, as in OpenLineage; empty: deleted.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 

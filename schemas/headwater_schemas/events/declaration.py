@@ -1,9 +1,9 @@
 """DeclarationEvent and DeclarationSetEvent: declarations in reviewed files, as sets that are revised as a whole.
 
 A set is named by its id. A DeclarationEvent has one declared asset of a set: a dataset with its columns, a job or a
-consumer. It is identified by the digest of its content (`identity.declaration_digest`) and never changes. A
+consumer. The event is identified by the digest of its content (`identity.declaration_digest`) and never changes. A
 DeclarationSetEvent lists the digests of one revision of the set. A declaration holds while the latest revision of its
-set lists it. If a revision no longer lists it, it is withdrawn; if a later one lists it, it holds again.
+set lists it. A revision that no longer lists a declaration withdraws it; a later revision may list it again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class Sensitivity(StrEnum):
-    """Sensitivity of values, from public to permission for each reader."""
+    """Sensitivity of values, from PUBLIC, the least, to RESTRICTED: each reader needs permission."""
 
     UNKNOWN = "UNKNOWN"
     PUBLIC = "PUBLIC"
@@ -90,7 +90,7 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         path: field path, see `ColumnEdge`.
         description: text for people.
         classification: a word of the organisation's own, e.g. `customer data`.
-        sensitivity: value of the closed list.
+        sensitivity: sensitivity of the column's values.
         tags: key and value.
         glossary: terms, or addresses of terms.
         approval: approval of its sensitivity, if it is derived from more sensitive columns.
@@ -135,7 +135,7 @@ class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared asset of a set: exactly one of `dataset`, `job` and `consumer` is set. None declares nothing.
+    """One declared asset of a set: exactly one of `dataset`, `job` and `consumer` is set. A None declares nothing.
 
     Attributes:
         set: id of the set.
@@ -145,7 +145,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         description: text for people.
         owners, tags, glossary: sets; glossary has terms, or addresses of terms.
         classification: a word of the organisation's own.
-        sensitivity: value of the closed list.
+        sensitivity: sensitivity of the asset's values.
         criticality: importance for its readers, e.g. `tier-1`.
         certified: True if others may rely on it.
         freshness_seconds: maximum age of its data.
@@ -196,7 +196,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A revision of a declaration set. The highest revision holds; among equal numbers the latest event's.
+    """A revision of a declaration set. The highest number holds; among revisions of equal number, the latest event.
 
     Attributes:
         set: id of the set.

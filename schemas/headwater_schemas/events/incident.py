@@ -1,7 +1,7 @@
 """IncidentEvent: one action on an incident, from its opening to its resolution, with the parts of its scope.
 
-An incident is known by its id. Its events are a log: none of them has the state. The state follows from the actions in
-order of their time, by one function (`headwater_graph.incidents`).
+An incident is identified by its id. Its events are a log: no event contains the incident's state. The state follows
+from the actions in order of their time, by one function (`headwater_graph.incidents`).
 """
 
 from __future__ import annotations
@@ -91,9 +91,10 @@ class IncidentClock(StrEnum):
 
 
 class IncidentScope(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of a scope: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and what narrows it.
+    """One part of a scope: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and fields that narrow it.
 
-    A record is in the part if it fulfils all that is set. A scope is a set of parts, and contains the records of any.
+    A record is in the part if it matches every field that is set. A scope is a set of parts; it contains the records
+    of all its parts.
 
     Attributes:
         dataset: a dataset.
@@ -133,20 +134,20 @@ class IncidentScope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReachedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Part of a dataset that holds bad data. The fields that are set describe it; none of them: all of the dataset.
+    """Part of a dataset that holds bad data: the fields that are set describe it; if none is set, the whole dataset.
 
     Attributes:
         certainty: certainty of the part.
-        topic_id: Kafka's id of the topic's incarnation that `offsets` are of.
+        topic_id: Kafka's id of the topic's incarnation to which `offsets` belong.
         offsets: ranges of a topic, ascending by partition and offset, apart from each other.
         files: paths, at most 100.
         file_count: number of all files.
-        format: format of the table that `version` and `from_version` are of.
+        format: format of the table to which `version` and `from_version` belong.
         version: version of the table that holds bad data, as a run reports it.
         from_version: of a range of versions: the version before the first.
         partitions: partitions as `key=value/…` paths.
-        position: position that only its source understands.
-        since, until: of a part that isn't known more exactly: when it can have been written.
+        position: opaque position, which only the data's source understands.
+        since, until: time span in which the part can have been written, if the part isn't known more exactly.
     """
 
     certainty: Certainty
@@ -164,17 +165,17 @@ class ReachedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReachedDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset that bad records reached, with what still holds them.
+    """A dataset that bad records reached, with the parts that still hold bad data.
 
     Attributes:
         dataset: the dataset.
-        depth: hops from the bad records; 0: they began here.
+        depth: hops from the dataset in which the bad records began; 0: this dataset.
         certainty: certainty that bad data reached the dataset.
         since: earliest time at which bad data was written there; None if unknown.
         cleared: true: all of the bad data was replaced, dropped or repaired since.
-        parts: what still holds bad data, at most 100; empty if cleared.
+        parts: parts that still hold bad data, at most 100; empty if cleared.
         part_count: number of all parts.
-        digest: SHA-256, in hex, of all parts, so that a change beyond the listed ones shows.
+        digest: SHA-256, in hex, of all parts: it also changes with parts that aren't listed.
     """
 
     dataset: DatasetRef
@@ -193,7 +194,7 @@ class NotifiedRecipient(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         recipient: name of the owner or consumer, at most 200 characters.
         channel: name of the channel, never its address, at most 200 characters.
-        digest: SHA-256, in hex, of what the message was about, so that it isn't sent twice.
+        digest: SHA-256, in hex, of the facts in the message, so that no message is sent twice.
         change: reason for the message.
     """
 
@@ -209,21 +210,21 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         incident: id of the incident, at most 200 characters.
         action: the action.
-        by: person or program.
-        reason: why; RESOLVED needs it.
-        title: one line for people; OPENED needs it.
+        by: person or program that acted.
+        reason: reason of the action; RESOLVED needs one.
+        title: one line for people; OPENED needs one.
         description: text for people.
-        severity: how bad it is.
+        severity: severity of the incident.
         type: type of fault.
         cause: text that names the cause, at most 1,000 characters. There is one open incident for each cause.
-        scope: set of parts. Of OPENED and SCOPE_CHANGED they are added; of REPAIRED they are repaired.
+        scope: set of parts. OPENED and SCOPE_CHANGED add them to the scope; REPAIRED declares them repaired.
         removed: of SCOPE_CHANGED: set of parts that are removed, each equal to one that was added.
         assignee: of ASSIGNED: person or team.
-        into: of MERGED and SUPERSEDED: id of the incident that goes on in its place.
+        into: of MERGED and SUPERSEDED: id of the incident that replaces this one.
         resolution: of RESOLVED: the result.
         reached: of REACHED: datasets that the bad records reached, ascending by namespace and name, each once.
-        as_of: of REACHED: when the graph was asked.
-        complete: of REACHED: false: a limit was reached, or something can't be known.
+        as_of: of REACHED: time at which the graph was queried.
+        complete: of REACHED: false if a limit was reached, or something can't be known.
         notified: of NOTIFIED: recipients who got a message, ascending, each once, at most 1,000.
     """
 

@@ -18,7 +18,7 @@ class TransformationType(StrEnum):
 
 
 class TransformationKind(StrEnum):
-    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: a black box (a UDF), only possible."""
+    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: by opaque code (a UDF), only possible."""
 
     UNKNOWN = "UNKNOWN"
     COPY = "COPY"
@@ -50,11 +50,11 @@ class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     Attributes:
         output: index into `ColumnLineage.datasets`.
-        output_field: path of the output field; None: the edge holds for every field of the output, stored once.
+        output_field: path of the output field; None: this one edge holds for every field of the output.
         input: index into `ColumnLineage.datasets`; None for a CONSTANT or an unknown source.
         input_field: path of the input field; None: the whole input (`count(*)`, an RDD).
         type: DIRECT or INDIRECT.
-        subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
+        subtype: OpenLineage's subtype: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL.
         kind: kind of transformation, finer than the subtype.
         masking: True if the input's value can't be read back from the output.

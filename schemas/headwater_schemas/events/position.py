@@ -146,7 +146,7 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         dataset: namespace and name.
         position: part of the dataset; None if it isn't known.
-        certainty: certainty of `position`; UNKNOWN without one.
+        certainty: certainty of `position`; UNKNOWN if `position` is None.
         rows, bytes, files: numbers read or written by this run or micro-batch, if known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
         inputs: for an output, its source datasets, if they are fewer than the inputs of its run or micro-batch; None if

@@ -21,8 +21,8 @@ class RetentionEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Rule that micro-batches before a day aren't kept individually. Among several events, the latest day holds.
 
     Attributes:
-        before: applies to micro-batches processed on an earlier day (UTC) than this time; not to ones without a
-            processing time.
+        before: the rule applies to micro-batches that were processed before the day (UTC) of this time; not to
+            micro-batches without a processing time.
         mode: SUMMARIZE: a summary stays for each run and day. DROP: nothing stays.
         namespace: namespace of the affected queries' jobs; None: all.
         job: name of the affected job in the namespace; None: all.

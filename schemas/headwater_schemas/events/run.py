@@ -74,7 +74,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         branch: the checkout's branch.
         package: the installed distribution with the program, `flights 1.4.2`.
         image: the container image of the process, `registry/flights@sha256:…`.
-        user: the user that the engine ran it as.
+        user: the engine's user for this run.
         service: the account for access to other systems: a role, a service account, a principal.
         campaign: the backfill or other campaign of the run.
         statement: the text of its SQL statement.
@@ -111,7 +111,7 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         query_id, checkpoint_location: for a streaming run, Spark's id of its query, and its checkpoint's location.
         context: program, account and purpose of the run.
         quality: results of assertions, each once; another report of the run replaces them.
-        rows_rejected: number of rows that it read and rejected for their content, if counted.
+        rows_rejected: number of rows that the run read and rejected for their content, if counted.
         provenance: origin of the report; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """

@@ -36,7 +36,7 @@ _CLOCKS = (
 _SERVERS_CERTIFICATE = re.compile(r"certificate verify failed")
 _CLIENTS_CERTIFICATE = re.compile(r"alert (?:certificate|bad certificate|unsupported certificate|unknown ca)")
 _TOKEN = "Failed to acquire SASL OAUTHBEARER token"  # noqa: S105 - no token
-# RFC 6749, 5.2: the issuer answers with a refusal. Without it the issuer is unreachable, as a broker can be.
+# RFC 6749, 5.2: the issuer's answer to a refused request has this key. Without it, the issuer is only unreachable.
 _TOKEN_REFUSED = re.compile(r'"error"\s*:')
 _ACLS = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED: "the topic",
@@ -49,7 +49,7 @@ _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
 def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
-    """Return the error in an exception; an error is returned as it is."""
+    """Return the error in an exception; an error is returned unchanged."""
     if isinstance(raised, KafkaException):
         inner = raised.args[0]
         return inner if isinstance(inner, KafkaError) else KafkaError(KafkaError._FAIL, str(inner))
@@ -77,7 +77,7 @@ def refuses_certificate(error: KafkaError) -> bool:
 
 
 def credentials_refused(error: KafkaError, *, servers: str) -> CredentialsRefusedError:
-    """Return the error to raise for an `error` that `refuses_credentials` accepts."""
+    """Return the error to raise for an `error` for which `refuses_credentials` is True."""
     text, code, where = error.str(), error.name(), f"Kafka at {servers}"
     if _SERVERS_CERTIFICATE.search(text):
         return CredentialsRefusedError(
@@ -111,7 +111,7 @@ def forbidden_text(error: KafkaError) -> str | None:
     if (resource := _ACLS.get(error.code())) is None:
         return None
     if _FIRST_WRITE in error.str():
-        resource = "the topic to be written to"  # who may write to one gets the producer's id, too
+        resource = "the topic to be written to"  # a user with permission to write to a topic gets a producer id, too
     return f"{error.str().rstrip('.')}. Add an ACL on {resource} for this user, as docs/kafka-security.md lists them"
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 ACKNOWLEDGED: dict[str, Any] = {
     "enable.idempotence": True,
     "acks": "all",
-    # With several requests on their way, records can be lost: a leader that doesn't know the producer yet may refuse
-    # the first batch (its election isn't over, replicas are missing) and take the second, whose success librdkafka
-    # takes for that of the first. https://github.com/confluentinc/confluent-kafka-go/issues/921
+    # With several requests in flight, records can be lost: a leader that doesn't know the producer yet can refuse the
+    # first batch (its election isn't over, replicas are missing) and accept the second. librdkafka then reports the
+    # first batch as delivered. https://github.com/confluentinc/confluent-kafka-go/issues/921
     "max.in.flight.requests.per.connection": 1,
     # Chooses the partition for a key as Java's producers do, so that a job's events stay in one partition.
     "partitioner": "murmur2_random",
-    # Recovery within seconds of a broker's return, not the default's ten.
+    # Reconnects within 2 s of a broker's return; the default is 10 s.
     "reconnect.backoff.max.ms": 2_000,
 }
 """Common settings of all producers, as librdkafka names them."""
@@ -94,7 +94,7 @@ def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: f
     Records may have any size. Two records of the largest size would make a batch that the topic refuses.
 
     Args:
-        client: the connection. It doesn't override the settings here.
+        client: settings of the connection; they don't override the settings of this function.
         client_id: name of this client in the broker's logs and metrics.
         delivery_seconds: time after which a record is given up.
     """
@@ -116,7 +116,7 @@ class AcknowledgedProducer:
     """Producer that reports exactly one outcome for each record. Safe to use from many threads, as librdkafka is.
 
     Args:
-        config: librdkafka's settings, over `ACKNOWLEDGED`.
+        config: librdkafka's settings; they override `ACKNOWLEDGED`.
         on_error: called with errors of the connection as a whole, from within `poll` or `flush`.
         make_producer: `confluent_kafka.Producer`, or a substitute.
 
@@ -194,7 +194,7 @@ class AcknowledgedProducer:
         self._producer.list_topics(timeout=timeout_seconds)
 
     def poll(self, timeout_seconds: float) -> None:
-        """Serve delivery reports and errors, waiting for the first.
+        """Serve delivery reports and errors; wait up to `timeout_seconds` for the first.
 
         Raises:
             KafkaException: the producer failed for good, and there is no `on_error`.
@@ -219,8 +219,8 @@ class AcknowledgedProducer:
             try:
                 return serve(timeout_seconds)
             except (KafkaException, SystemError) as error:
-                # The client raises a fatal error from the call that serves it, even where a callback takes errors. If a
-                # delivery report is next in the queue, Python makes that a SystemError. The rest is still to be served.
+                # poll and flush raise a fatal error, even if there is an error callback. If a delivery report is next
+                # in the queue, Python turns the exception into a SystemError. Later reports still have to be served.
                 raised = error.__cause__ if isinstance(error, SystemError) else error
                 if not isinstance(raised, KafkaException):
                     raise

@@ -26,7 +26,7 @@ def _as_text(properties: Any) -> Any:
 def _no_user_info(address: str) -> str:
     if "@" in address:
         raise PydanticCustomError(
-            "user_info", "an address has no user and no password in it (before an @): they have settings of their own"
+            "user_info", "an address can't contain a user or a password (before an @): they have settings of their own"
         )
     return address
 
@@ -43,8 +43,8 @@ class KafkaSettings(BaseModel):
 
     Attributes:
         bootstrap_servers: `host:port,…`. There is no default: the usual address may be somebody else's broker.
-        cluster_name: replaces the broker list in dataset namespaces, `kafka://<cluster_name>`.
-        cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
+        cluster_name: name that replaces the broker list in dataset namespaces, `kafka://<cluster_name>`.
+        cluster_names: names of several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
             environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
         security_protocol: protocol of the connection.
         sasl_mechanism, sasl_username, sasl_password: authentication for SASL_PLAINTEXT and SASL_SSL.

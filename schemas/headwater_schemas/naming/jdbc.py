@@ -10,7 +10,7 @@
 | Snowflake           | `snowflake://{account}`      | `{database}.{schema}.{table}`| schema `PUBLIC`                |
 | any other           | `{scheme}://{authority}`     | as in the URL and the table   |                                |
 
-Users, passwords and other parameters of the URL are in neither of them.
+Neither of them contains users, passwords or other parameters of the URL.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class JdbcPlatform:
         scheme: scheme of the namespace.
         port: the product's default port; None if it has none.
         depth: number of parts of a full name, the database first.
-        schema: default schema, for names without a required schema.
+        schema: schema of a table that is named without one; None: the name stays without a schema.
     """
 
     scheme: str
@@ -68,7 +68,7 @@ class JdbcUrl:
         scheme: URL scheme of the product.
         hosts: `host[:port]` each; empty for a database without a server.
         instance: SQL Server's named instance.
-        path: part after the hosts, between slashes; without hosts, the whole location.
+        path: parts after the hosts, split at slashes; without hosts, the whole location as one part.
         parameters: parameters by lower-case name.
     """
 

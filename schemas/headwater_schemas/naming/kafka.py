@@ -1,4 +1,4 @@
-"""Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic; by cluster id in a TOPIC symlink.
+"""Names of Kafka topics in `kafka://{brokers}` or `kafka://{cluster name}`; a TOPIC symlink has the cluster id instead.
 
 Two jobs may list different brokers of one cluster, or have different names for it. All brokers of a cluster report the
 same cluster id, so this id shows that `kafka://b1:9092` and `kafka://b2:9092` are one cluster.

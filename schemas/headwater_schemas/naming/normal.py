@@ -9,7 +9,7 @@ own names have one spelling; the normal form gives all others one, too:
 | topics    | Kafka                                                    | brokers sorted, each with its port          |
 | servers   | Postgres, MySQL, SQL Server, Trino, Hive, Cassandra, …   | hosts in lower case, sorted, with ports    |
 | files     | local, S3, GCS, WASBS, ABFSS, HDFS, DBFS                 | as `paths.path` names them                  |
-| warehouse | a directory of these, `s3a://lake/warehouse/`            | as `tables.WarehouseCatalog` names it       |
+| warehouse | a directory on these file systems, `s3a://lake/wh/`      | as `tables.WarehouseCatalog` names it       |
 | services  | Athena, Glue, BigQuery, Snowflake, Pub/Sub, Cosmos DB, … | unchanged: they have one spelling         |
 
 https://openlineage.io/docs/spec/naming
@@ -63,7 +63,7 @@ class Server:
     port: int
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """Return the table, with hosts in lower case, sorted, with ports; other authorities stay unchanged."""
+        """Return the table, with hosts in lower case, sorted, with ports; any other authority stays unchanged."""
         hosts = [host.strip().rpartition("@")[2].lower() for host in authority.split(",")]
         if not all(_HOST.fullmatch(host) for host in hosts):
             return DatasetRef(f"{scheme}://{authority}", name)

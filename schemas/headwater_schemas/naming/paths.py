@@ -9,18 +9,18 @@ r"""Files and objects: the dataset's directory, from any path inside it.
 | abfs, abfss     | `abfss://{container}@{host}`        | path, with its leading slash   |
 | hdfs, dbfs, any | `{scheme}://{authority}`            | path, with its leading slash   |
 
-Suffixes to remove repeatedly (partitions by date or run also in mid-path):
+These suffixes are removed, repeatedly; partitions by date or run are removed in mid-path, too:
 
     …/dt=2013-01-01/hour=05      Hive partitions
     …/2013/01/01, …/2013-01-01, …/20130101   dates as folders
     …/part-00000-7f.snappy.parquet           files that Spark, Hive or MapReduce wrote
     …/_delta_log/…, …/_spark_metadata/…, …/_temporary/…   metadata of a table
 
-Writers use a path literally, and so does `path`: a `[`, `*`, `?` or `{` is part of a name. Readers use it as a pattern,
-which `path_pattern` cuts before the first step with an unescaped wildcard:
+Writers use a path literally, and so does `path`: a `[`, `*`, `?` or `{` is part of a name. Readers use a path as a
+pattern, which `path_pattern` cuts before the first step with an unescaped wildcard:
 
     …/*.csv, …/{a,b}/x           ⇒ …
-    …/out\[1\]/x                 ⇒ …/out[1]/x, the folder that a writer calls so
+    …/out\[1\]/x                 ⇒ …/out[1]/x, the folder's name for a writer
 """
 
 from __future__ import annotations
@@ -105,17 +105,17 @@ class DistributedFiles:
 
 
 def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
-    """Return the dataset of a path, or the one that contains it. Never raises: an odd path gets an odd name.
+    """Return the dataset at a path, or the dataset that contains the path. Never raises: an odd path gets an odd name.
 
     Args:
-        uri: path as Hadoop's `Path` prints it, not percent-encoded; of a file, directory or partition. Taken literally.
+        uri: path of a file, directory or partition, as Hadoop's `Path` prints it: not percent-encoded. Taken literally.
         default_scheme: scheme of a path without one (the scheme of Spark's `fs.defaultFS`).
     """
     return _named(*_split(uri.strip(), default_scheme))
 
 
 def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
-    """Return the dataset of a reader's path: up to the first step with a glob, its escapes resolved. Never raises.
+    """Return the dataset of a reader's path, cut before the first step with a glob, escapes resolved. Never raises.
 
     Args:
         uri: path as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.

@@ -96,7 +96,7 @@ def table(
     Args:
         name: `table`, `database.table` or `catalog.database.table`, as Spark's identifier without quotes. Iceberg's
             nested namespaces keep their dots.
-        location: path or URI of its data; None if unknown.
+        location: path or URI of the table's data; None if unknown.
         catalog: catalog of the table; None if unknown.
         database: database for names without a database.
     """
@@ -114,12 +114,12 @@ def table(
 def in_memory(engine: str, application: str, name: str) -> DatasetRef:
     """Dataset without storage, distinct from another application's dataset of the same name.
 
-    Memory, console, noop and rate sources and sinks of Spark, and data made in the driver.
+    For memory, console, noop and rate sources and sinks of Spark, and for data that is created in the driver.
 
     Example: `in_memory("spark", "flights", "console")` is `memory://spark/flights`, `console`.
 
     Args:
-        engine: the engine that holds it, e.g. `spark`.
+        engine: the engine that holds the dataset, e.g. `spark`.
         application: a name that is the same in every run (never Spark's application id).
         name: the table, view, source or sink.
     """

@@ -65,7 +65,7 @@ def every_job_visible(policies: Policies, identity: Identity, reader: Reader, vi
     Args:
         identity: the asker.
         reader: unrestricted reader of the identity's tenant.
-        visible: what the asker may see (`compiled`).
+        visible: visible assets of the asker (`compiled`).
     """
     unknown = {"tenant": reader.tenant, "namespace": _PROBE, "name": _PROBE, "type": "", "tags": [], "owners": []}
     (decision,) = policies.decide(identity, "read", [Resource("Job", unknown)])

@@ -1,4 +1,4 @@
-"""Visible assets of identities, compiled once for all with the same groups, and renewed in the background."""
+"""Visible assets, compiled once for all identities with the same groups, and renewed in the background."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Compiled:
         visible: visible assets.
         renewed_at: time from which the next question starts a renewal, without waiting for it.
         ends: time from which the result isn't used. Without questions it isn't renewed, so it may get too old.
-        renewing: whether a renewal is running.
+        renewing: True if a renewal is running.
     """
 
     visible: Visible
@@ -152,7 +152,7 @@ class Authorization:
             self._compile(policies, key, identity, reader)
         except Exception:
             log.exception(
-                "What %s may see can't be found out anew; the last result holds until it is too old.",
+                "The visible assets of %s can't be compiled again; the last result is used until it is too old.",
                 shown(identity.name),
             )
             with self._lock:
@@ -170,7 +170,7 @@ class Authorization:
                 self._policies = Policies.read(self._path)
             except AccessFileError as error:
                 self.broken = str(error)
-                log.error("%s. The policies that were read before hold.", error)  # noqa: TRY400  no defect of ours
+                log.error("%s. The last valid policies stay in use.", error)  # noqa: TRY400  no defect of ours
                 return self._policies
             self.broken = None
             self._compiled.clear()

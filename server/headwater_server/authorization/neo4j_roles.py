@@ -52,13 +52,13 @@ _HEADER = """\
 // Roles for the groups that the policies name, as the graph is now. An administrator runs this, and again after each
 // change of the policies, or of datasets, jobs and their labels.
 //
-// CREATE OR REPLACE takes a role from its users, since no statement revokes all privileges of a role, and one that is
-// left over would show what is hidden now. Run SHOW ROLES WITH USERS before, and grant the roles again. Roles that LDAP
-// or an identity provider gives come back by themselves.
+// CREATE OR REPLACE takes a role from its users. It is needed, because no statement revokes all privileges of a role,
+// and a remaining privilege would show assets that are hidden now. Run SHOW ROLES WITH USERS before this script, and
+// grant the roles again after it. Roles from LDAP or an identity provider are granted again without a statement.
 //
 // Give a user one of these roles, and none of reader, editor, publisher, architect and admin.
 """
-_OF_USERS = "//\n// Policies that name a User count for nobody here.\n"
+_OF_USERS = "//\n// Policies that name a User have no effect on these roles.\n"
 
 
 class RoleError(Exception):

@@ -51,7 +51,7 @@ class Decision:
     """Decision about one resource.
 
     Attributes:
-        allowed: whether the resource is permitted and not forbidden.
+        allowed: True if the resource is permitted and not forbidden.
         policies: ids of the policies that decided; none if no policy permits it.
         errors: messages of policies that failed.
     """
@@ -113,7 +113,7 @@ class Policies:
                 if name in names:
                     return (f"line {line}: the policy of line {names[name]} has the @id {name!r}, too",)
                 names[name] = line
-        lines = {f"policy{place}": line for place, (line, _) in enumerate(policies)}
+        lines = {f"policy{number}": line for number, (line, _) in enumerate(policies)}
         result = cedarpy.validate_policies(self.text, _schema())
         return tuple(_with_line(_one_line(each.error), lines) for each in result.errors or ())
 
@@ -129,7 +129,7 @@ class Policies:
 
     @property
     def attributes(self) -> frozenset[str]:
-        """Attributes that the policies read. Decisions don't depend on others."""
+        """Attributes that the policies read. Decisions don't depend on other attributes."""
         return _attributes(self.text)
 
     def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[Decision]:
@@ -145,19 +145,19 @@ class Policies:
         entities: list[dict[str, Any]] = [{"uid": user, "attrs": {}, "parents": parents}]
         entities += [{"uid": parent, "attrs": {}, "parents": []} for parent in parents]
         requests: list[dict[str, Any]] = []
-        places: dict[str, int] = {}
+        request_numbers: dict[str, int] = {}
         asked = []
         for resource in resources:
             attributes = {name: value for name, value in resource.attributes.items() if name in self.attributes}
             distinct = json.dumps([resource.kind, attributes], sort_keys=True)
-            if distinct not in places:
-                places[distinct] = len(requests)
+            if distinct not in request_numbers:
+                request_numbers[distinct] = len(requests)
                 uid = {"type": resource.kind, "id": str(len(requests))}
                 entities.append({"uid": uid, "attrs": attributes, "parents": []})
                 requests.append(
                     {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
                 )
-            asked.append(places[distinct])
+            asked.append(request_numbers[distinct])
         ids = _ids(self.text)
         decisions = [
             Decision(
@@ -167,7 +167,7 @@ class Policies:
             )
             for found in cedarpy.is_authorized_batch(requests, self.text, entities)
         ]
-        return [decisions[place] for place in asked]
+        return [decisions[number] for number in asked]
 
     def names(self) -> list[str]:
         """Names of the policies in their order: the annotation `@id`, or `policy` and the number from 1."""

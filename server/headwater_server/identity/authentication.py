@@ -69,11 +69,11 @@ class Authentication:
         return self.certificate_scopes is not None and all(way is None for way in others)
 
     async def identify(self, scope: AsgiScope) -> Identity | None:
-        """Return who asks; None for a request without a credential.
+        """Return the identity of the asker; None for a request without a credential.
 
         Raises:
             CredentialError: the credential isn't valid, or the request has several.
-            ProviderUnavailableError: the provider that knows can't be asked.
+            ProviderUnavailableError: the provider that verifies the credential can't be asked now.
         """
         if not self.configured:
             return None

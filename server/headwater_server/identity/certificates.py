@@ -32,12 +32,12 @@ def identity_in(certificate: Mapping[str, Any], scopes: frozenset[Scope]) -> Ide
     if len(common) > 1:
         raise CredentialError(CredentialFault.CERTIFICATE, "The client certificate has several common names.")
     alternative = certificate.get("subjectAltName", ())
-    named = common or [value for kind in ("URI", "DNS", "email") for each, value in alternative if each == kind]
-    if not named or not named[0].strip():
-        raise CredentialError(CredentialFault.CERTIFICATE, "The client certificate names nobody.")
+    names = common or [value for kind in ("URI", "DNS", "email") for each, value in alternative if each == kind]
+    if not names or not names[0].strip():
+        raise CredentialError(CredentialFault.CERTIFICATE, "The client certificate has no name.")
     return Identity(
         Source.CERTIFICATE,
-        named[0],
+        names[0],
         groups=frozenset(value for kind, value in subject if kind == "organizationalUnitName"),
         scopes=scopes,
         expires=datetime.fromtimestamp(ssl.cert_time_to_seconds(certificate["notAfter"]), UTC),

@@ -1,4 +1,4 @@
-"""Credentials: reasons for refusing one, and protocols of their verifiers.
+"""Credentials: reasons for refusing a credential, and protocols of verifiers.
 
 CredentialError            the request is refused; its reason is counted
 └── ProviderUnavailableError   the credential may be valid, but its provider can't be asked now

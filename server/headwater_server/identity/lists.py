@@ -27,7 +27,7 @@ def scopes_in(text: str) -> frozenset[Scope]:
     try:
         return frozenset(map(Scope, items(text)))
     except ValueError:
-        raise ValueError(f"scopes are {', '.join(Scope)}") from None
+        raise ValueError(f"each scope must be one of {', '.join(Scope)}") from None
 
 
 def networks_in(text: str) -> tuple[Network, ...]:
@@ -47,5 +47,5 @@ def algorithms_in(text: str) -> tuple[str, ...]:
     """
     found = tuple(items(text))
     if not found or not set(found) <= set(ALGORITHMS):
-        raise ValueError(f"algorithms are {', '.join(ALGORITHMS)}")
+        raise ValueError(f"give at least one algorithm; each must be one of {', '.join(ALGORITHMS)}")
     return found

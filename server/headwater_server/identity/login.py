@@ -176,7 +176,7 @@ class Login:
         if begun is None or self._clock() >= begun.ends:
             raise LoginError("This log-in wasn't begun here, has been completed already, or took too long.")
         if browser is None or not hmac.compare_digest(_hash(browser), begun.browser):
-            raise LoginError("This log-in was begun in another browser, or the browser takes no cookies.")
+            raise LoginError("This log-in was begun in another browser, or the browser accepts no cookies.")
         if query.get("iss", self._provider.issuer) != self._provider.issuer:
             raise LoginError("Another provider answered.")
         if "error" in query:
@@ -274,7 +274,7 @@ class Login:
                 answer: Mapping[str, Any] = await oauth.fetch_token(metadata.token_endpoint, **given)
         except OAuthError as error:
             log.warning(
-                "The OIDC provider refused to give a token: %s. The log-in or session ends; if each does, check "
+                "The OIDC provider refused to give a token: %s. The log-in or session ends. If all do, check "
                 "HEADWATER_SERVE_OIDC_CLIENT_ID, HEADWATER_SERVE_OIDC_CLIENT_SECRET and HEADWATER_SERVE_PUBLIC_URL.",
                 visible(str(error.error)[:_MOST_OF_AN_ERROR]),
             )
@@ -282,7 +282,7 @@ class Login:
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError, TypeError) as error:
             # Only its type: its text may contain parts of the answer.
             log.warning(
-                "The OIDC provider's token endpoint can't be asked: %s. Log-ins are answered 503, and sessions go on "
+                "The OIDC provider's token endpoint can't be reached: %s. Log-ins are answered 503; sessions continue "
                 "until their last token ends.",
                 type(error).__name__,
             )

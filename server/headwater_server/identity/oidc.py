@@ -9,7 +9,7 @@ The token itself names the algorithm, so an attacker could use a public key as t
 `none` nor an algorithm with a secret can be allowed, and only public keys are read.
 
     aud, iss, sub, exp, nbf, iat        RFC 7519
-    scope: "openid headwater:read"      scopes here; without an entry `headwater:…` the configured scopes
+    scope: "openid headwater:read"      scopes of the identity; without an entry `headwater:…` the configured scopes
     groups: ["a", "b"] or "a"           `HEADWATER_SERVE_OIDC_GROUPS_CLAIM`, also nested: `realm_access.roles`
     name, preferred_username, email     the first one present: only for display
 """
@@ -35,7 +35,7 @@ log = logging.getLogger("headwater.serve")
 _LARGEST_CHARS = 16_384
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt"})
-"""Accepted values of the header `typ`, in lower case. Other kinds of tokens, such as log-out tokens, have others."""
+"""Accepted values of the header `typ`, in lower case. Tokens of other kinds, e.g. for log-out, have other values."""
 _PREFIX = "headwater:"
 _NAMES = ("name", "preferred_username", "email")
 _MOST_OF_A_NAME = 200
@@ -110,7 +110,7 @@ class JwtVerifier:
             self._registry.get_alg(algorithm)
         except _BROKEN as error:
             raise InvalidTokenError(
-                f"the token is no JWT, or not by an allowed algorithm ({type(error).__name__})"
+                f"the token isn't a JWT, or isn't signed by an allowed algorithm ({type(error).__name__})"
             ) from None
         if kind.lower() not in _TYPES:
             raise InvalidTokenError("the token is a JWT of another kind")
@@ -121,7 +121,7 @@ class JwtVerifier:
             claims = jwt.decode(token, key, registry=self._registry).claims
             self._conditions(audience).validate(claims)
             if claims["exp"] > _LATEST or not claims["sub"].strip():
-                raise InvalidTokenError("the end or the subject makes no sense")
+                raise InvalidTokenError("the end or the subject isn't valid")
         except ExpiredTokenError:
             raise InvalidTokenError("the token has expired", CredentialFault.EXPIRED) from None
         except _BROKEN as error:
@@ -172,7 +172,7 @@ class JwtVerifier:
         named = claims.get("scope", claims.get("scp", ""))
         entries = named.split() if isinstance(named, str) else named
         if not isinstance(entries, list) or not all(isinstance(each, str) for each in entries):
-            raise InvalidTokenError("the claim of scopes has none")
+            raise InvalidTokenError("the claim of scopes isn't a text or a list of texts")
         own = {each.removeprefix(_PREFIX) for each in entries if each.startswith(_PREFIX)}
         return frozenset(scope for scope in Scope if scope.value in own) if own else self._rules.scopes
 

@@ -6,7 +6,7 @@ all requests that need it, and a pause after it:
 | state | what a request does |
 |---|---|
 | no keys, or keys older than `KEPT_SECONDS` | waits for a fetch; 503 if it fails, or during the pause after a failure |
-| keys older than `FRESH_SECONDS` | uses them; a fetch runs in the background |
+| keys older than `FRESH_SECONDS` | uses these keys; a fetch runs in the background |
 | keys without the token's `kid` | waits for a fetch, unless one ended within the last `PAUSE_SECONDS` |
 
 A fetch consists of two requests, within `_FETCH_SECONDS` together. Each answer has at most `_LARGEST_BYTES`. Redirects
@@ -179,7 +179,7 @@ class Provider:
             self._next = self._clock() + RETRY_SECONDS
             if not self._failed:
                 log.warning(
-                    "The OIDC provider %s can't be asked: %s. Its last keys stay in use for up to %d s; it is "
+                    "The OIDC provider %s can't be reached: %s. Its last keys stay in use for up to %d s; it is "
                     "asked again every %d s.",
                     self.issuer,
                     str(error) or type(error).__name__,

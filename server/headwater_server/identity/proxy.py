@@ -47,12 +47,12 @@ class TrustedProxy:
                 or it names several users.
         """
         named = headers.getlist(self.user_header)
-        if not named or not self._is_near(scope):
+        if not named or not self._is_from_proxy(scope):
             return None
         given = headers.getlist(SECRET_HEADER)
         # Every secret is compared, so that the duration reveals nothing.
-        found = [hmac.compare_digest(each.encode("latin-1"), known) for known in self.secrets for each in given[:1]]
-        if len(given) != 1 or not any(found):
+        equal = [hmac.compare_digest(each.encode("latin-1"), secret) for secret in self.secrets for each in given[:1]]
+        if len(given) != 1 or not any(equal):
             raise CredentialError(
                 CredentialFault.PROXY_SECRET,
                 f"A user named in {self.user_header} needs the proxy's secret in {SECRET_HEADER}.",
@@ -61,13 +61,13 @@ class TrustedProxy:
         for header, values in ((self.user_header, named), (self.groups_header, listed)):
             if len(values) > 1:
                 # If the proxy only added its header to the client's, the client could choose the user.
-                raise CredentialError(CredentialFault.SEVERAL, f"The header {header} is there more than once.")
+                raise CredentialError(CredentialFault.SEVERAL, f"The request has the header {header} more than once.")
         if not (user := named[0].strip()):
             return None
         groups = frozenset(group for text in listed for group in items(text))
         return Identity(Source.PROXY, user, groups=groups, scopes=self.scopes)
 
-    def _is_near(self, scope: AsgiScope) -> bool:
+    def _is_from_proxy(self, scope: AsgiScope) -> bool:
         """Return True if the connection comes from one of the networks."""
         try:
             address = ipaddress.ip_address((scope.get("client") or ("",))[0].partition("%")[0])

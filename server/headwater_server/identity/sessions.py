@@ -49,7 +49,7 @@ class _Session:
         grant: the latest grant.
         ends: latest end of the session.
         check: time from which the provider is asked for the next grant.
-        away: whether the provider was unavailable at the last check.
+        away: True if the provider was unavailable at the last check.
         checking: the running request for the next grant; None if none runs.
     """
 

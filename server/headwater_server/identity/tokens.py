@@ -175,12 +175,12 @@ class TokenVerifier:
         self._signature, self.readable = signature, True
 
     def _missing(self) -> None:
-        log.error("The tokens file %s is gone: no API token is valid until it is there.", self._path)
+        log.error("The tokens file %s is missing: no API token is valid until it exists again.", self._path)
         self._by_hash, self._signature, self.readable = {}, _GONE, False
 
     def _broken(self, reason: str) -> None:
         if self.readable:
-            log.error("%s The tokens that it had before stay valid until it is mended.", reason)
+            log.error("%s Its last valid tokens stay valid until the file is repaired.", reason)
         self.readable = False
 
 
@@ -236,12 +236,12 @@ def revoke_token(path: Path, name: str, *, now: datetime) -> ApiToken:
         TokensFileError: the file is broken, or can't be read or written.
     """
     with _changing(path) as tokens:
-        place = next((place for place, each in enumerate(tokens) if each.name == name), None)
-        if place is None:
+        index = next((index for index, each in enumerate(tokens) if each.name == name), None)
+        if index is None:
             raise TokenNameError(f"There is no token {name}.", [each.name for each in tokens])
-        if tokens[place].revoked is None:
-            tokens[place] = msgspec.structs.replace(tokens[place], revoked=now)
-        return tokens[place]
+        if tokens[index].revoked is None:
+            tokens[index] = msgspec.structs.replace(tokens[index], revoked=now)
+        return tokens[index]
 
 
 def _hash(secret: str) -> str:
@@ -268,7 +268,7 @@ def _read(path: Path) -> tuple[tuple[ApiToken, ...], tuple[int, ...]]:
     except OSError as error:
         raise TokensFileError(f"The tokens file {path} can't be read: {error.strerror}.") from error
     if status.st_mode & stat.S_IWOTH:
-        raise TokensFileError(f"The tokens file {path} may be written by every user of this machine.")
+        raise TokensFileError(f"The tokens file {path} can be written by every user of this machine.")
     try:
         tokens = msgspec.json.decode(content, type=_Document).tokens
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -311,7 +311,7 @@ def _replace(file: Path, content: bytes) -> None:
     """
     try:
         # `mkstemp` creates the file with mode 0600.
-        descriptor, beside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(descriptor, "wb") as writing:
                 if file.exists():
@@ -321,9 +321,9 @@ def _replace(file: Path, content: bytes) -> None:
                 writing.write(content)
                 writing.flush()
                 os.fsync(writing.fileno())
-            Path(beside).replace(file)
+            Path(temporary).replace(file)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
         folder = os.open(file.parent, os.O_RDONLY)
         try:

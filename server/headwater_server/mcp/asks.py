@@ -33,7 +33,7 @@ class Asks(Protocol):
     """Function that asks an operation of the API, for one call of a tool."""
 
     async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
-        """Ask.
+        """Ask an operation.
 
         Args:
             method: HTTP method.
@@ -51,12 +51,12 @@ _KEPT = ("asgi", "http_version", "scheme", "server", "client", "root_path", "sta
 class InProcess:
     """Asks an app of this process as the sender of another request (`Asks`).
 
-    The question has the address, the client certificate and the headers of that request, so that its credential counts.
-    Headers about its body and the form of its answer are left out.
+    The question has the address, the client certificate and the headers of the other request, so that its credential
+    counts. Headers about the body and the form of the answer are left out.
 
     Args:
         app: the whole app, with its middleware.
-        sender: ASGI scope of that request.
+        sender: ASGI scope of the other request.
         tool: name of the tool, for the audit.
     """
 

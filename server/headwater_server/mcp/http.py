@@ -77,7 +77,7 @@ def has_metadata(serve: ServeSettings) -> bool:
 
 
 def metadata_url(serve: ServeSettings) -> Callable[[Scope], str | None]:
-    """Make the function from a refused request to the URL of the metadata; None without metadata or for other paths."""
+    """Make the function from a refused request to the metadata's URL; it returns None for other paths than `/mcp`."""
 
     def of(scope: Scope) -> str | None:
         base = _base(scope, serve) if has_metadata(serve) and scope["path"] == PATH else None

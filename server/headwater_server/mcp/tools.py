@@ -22,7 +22,7 @@ DEFAULT_LIMIT = 20
 
 _DATASET = (
     "The dataset: its key (32 hex digits), or its name, with its namespace (`kafka://broker:9092/orders`) or alone "
-    "where only one is called that."
+    "if only one dataset has this name."
 )
 _ARGUMENTS = {
     "dataset": _DATASET,
@@ -34,8 +34,8 @@ _ARGUMENTS = {
 }
 """Descriptions of arguments that are parts of a path, where they needn't be escaped."""
 _GAPS = (
-    " Where `graph.stale` isn't null, the graph is behind its events, and where `filtered` is true, what the asker "
-    "may not see is left out: never report as absent what may only be missing."
+    " If `graph.stale` isn't null, the graph is behind its events; if `filtered` is true, everything that the asker "
+    "may not see is left out. Never report such missing things as absent."
 )
 
 
@@ -61,9 +61,9 @@ class Tool:
     Attributes:
         name: name by which it is called.
         title: name for people.
-        about: its answer, and what gaps in it mean.
+        about: description of its answer, and of the meaning of gaps.
         targets: operations; the first one whose conditions hold is asked.
-        parameters: parameters of the query that it takes.
+        parameters: query parameters of the operations that the tool accepts as arguments.
         narrow: advice if the answer is too large, as an imperative sentence.
     """
 
@@ -72,7 +72,7 @@ class Tool:
     about: str
     targets: tuple[Target, ...]
     parameters: tuple[str, ...]
-    narrow: str = "Lower `limit`, and go on with `next_cursor`."
+    narrow: str = "Lower `limit`, and continue with `next_cursor`."
 
 
 def _of_lineage(direction: str) -> tuple[Target, ...]:
@@ -134,9 +134,9 @@ TOOLS = (
     Tool(
         "impact",
         "Analyze a change",
-        "Tell what a change of a dataset or column breaks downstream, the worst first, and whom to inform; `summary` "
-        "is text for a ticket. Severity UNKNOWN: nobody is affected for certain, and `unknown` lists what isn't "
-        "known, so that the change isn't known to be safe. `truncated`: more lies beyond `depth`.",
+        "List what a change of a dataset or column breaks downstream, the worst first, and whom to inform; `summary` "
+        "is text for a ticket. Severity UNKNOWN: nobody is affected for certain, but `unknown` lists what isn't "
+        "known, so the change isn't known to be safe. `truncated`: more lies beyond `depth`.",
         (Target("impact"),),
         ("dataset", "column", "schema", "new_name", "new_type", "nullable", "type", "depth", "limit", "cursor"),
     ),
@@ -144,7 +144,7 @@ TOOLS = (
         "trace",
         "Trace records",
         "Follow records, a file or a version of a table to the runs and micro-batches that read and wrote them, "
-        "forward or back. Certainty UNKNOWN: it isn't known which part was used; UPPER_BOUND: no more than this. "
+        "forward or back. Certainty UNKNOWN: the used part is unknown; UPPER_BOUND: no more than this was used. "
         "`truncated`: `limit` or `depth` left steps out; one hop unless `depth` is given.",
         (Target("traces"),),
         (*_OF_RECORDS, "path", "dataset", "version", "direction", "depth", "limit"),
@@ -174,7 +174,7 @@ TOOLS = (
         "gate",
         "Find what holds a dataset",
         "Find the open incidents whose bad data is, or may be, in a dataset or in some of its partitions, as the graph "
-        "is now. Certainty UNKNOWN: it may be. Only where `is_free` is true is nothing bad known to be in it.",
+        "is now. Certainty UNKNOWN: bad data may be in it. Only if `is_free` is true, no bad data is known in it.",
         (Target("gate"),),
         ("dataset", "partition", "max_severity"),
         "Name one `partition`.",
@@ -192,7 +192,7 @@ TOOLS = (
         "diff",
         "Compare lineage",
         "Compare lineage between two times, two runs, or two code versions of a job: datasets, columns and edges that "
-        "came or went. Of `unknown_schemas` the columns are UNKNOWN. `truncated`: more may differ than is listed.",
+        "were added or removed. Columns of `unknown_schemas` are UNKNOWN. `truncated`: more may differ than is listed.",
         (Target("diff"),),
         (
             *("job", "dataset", "before", "after", "before_run", "after_run", "before_version", "after_version"),
@@ -202,8 +202,8 @@ TOOLS = (
     Tool(
         "check",
         "Check the graph's rules",
-        "Check the rules of a graph whose lineage can be trusted: of each its number of findings, the first of them, "
-        "and how to mend them. A rule with `unknown` or in `unchecked` is UNKNOWN, not kept.",
+        "Check the rules of a graph whose lineage can be trusted: for each rule the number of findings, the first "
+        "findings, and how to mend them. A rule with `unknown` or in `unchecked` is UNKNOWN, not kept.",
         (Target("checks"),),
         ("rule", "open_after", "limit", "cursor"),
         "Name one `rule`, or lower `limit`.",
@@ -257,7 +257,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
-    """A tool with what the OpenAPI document says about its operations.
+    """A tool with its operations, as the OpenAPI document describes them.
 
     Attributes:
         tool: the tool.
@@ -278,7 +278,7 @@ class BoundTool:
         """Question of a call. Values are left for the operation to check.
 
         Raises:
-            ArgumentsError: an argument is unknown or missing, has no text for a URL, or isn't of the question.
+            ArgumentsError: an argument is unknown or missing, has no text for a URL, or doesn't belong to the question.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         self._check_names(given)
@@ -286,7 +286,7 @@ class BoundTool:
         operation = self.operations[target.operation]
         errors: list[FieldProblem] = []
         path, parameters = operation.path, list[tuple[str, str]]()
-        places = {argument: parameter for parameter, argument in target.path.items()}
+        path_parameters = {argument: parameter for parameter, argument in target.path.items()}
         for name, value in given.items():
             if name in target.when:
                 continue
@@ -295,8 +295,8 @@ class BoundTool:
             except ValueError as error:
                 errors.append(FieldProblem(name, str(error)))
                 continue
-            if name in places:
-                path = path.replace(f"{{{places[name]}}}", quote(texts[0], safe=""))
+            if name in path_parameters:
+                path = path.replace(f"{{{path_parameters[name]}}}", quote(texts[0], safe=""))
             elif name in operation.schemas:
                 parameters += [(name, text) for text in texts]
             else:
@@ -311,7 +311,7 @@ class BoundTool:
         """Check that the arguments are known, and that none is missing.
 
         Raises:
-            ArgumentsError: one is, or isn't.
+            ArgumentsError: an argument is unknown, or a required argument is missing.
         """
         known: Mapping[str, Any] = self.input_schema["properties"]
         errors = []
@@ -328,10 +328,10 @@ class BoundTool:
             raise ArgumentsError(errors)
 
     def _target(self, given: Mapping[str, Any]) -> Target:
-        """Operation that a call asks.
+        """Return the operation that a call asks.
 
         Raises:
-            ArgumentsError: a value by which it is chosen is none of those that there are.
+            ArgumentsError: the argument that chooses the operation has none of the possible values.
         """
         first = self.tool.targets[0]
         chosen = {name: str(given.get(name, default)).upper() for name, default in first.when.items()}
@@ -368,7 +368,7 @@ def _operation(path: str, operation: Mapping[str, Any], schemas: Mapping[str, An
 
 
 def _schema(parameter: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Schema of a parameter, on its own: without references, and without null, which is to leave it out."""
+    """Schema of a parameter, without references, and without null: a parameter of null is left out."""
     found: dict[str, Any] = _resolved(parameter["schema"], schemas)
     for name in ("title", "default") if found.get("default", ...) in ([], None) else ("title",):
         found.pop(name, None)
@@ -422,7 +422,7 @@ def _bound(tool: Tool, every: Mapping[str, Operation]) -> BoundTool:
 
 
 def _only_with(having: Sequence[Target], targets: Sequence[Target]) -> str:
-    """Argument without which a parameter makes no sense; empty: there is none."""
+    """Return the argument that a parameter needs; empty if it needs none."""
     lacking = {name for target in targets if target not in having for name in target.path.values()}
     needed = set.intersection(*(set(target.path.values()) for target in having)) - lacking
     return "" if len(having) == len(targets) else min(needed, default="")
@@ -438,10 +438,10 @@ def _takes_many(schema: Mapping[str, Any]) -> bool:
 
 
 def _texts(value: Any, *, many: bool) -> Iterator[str]:
-    """Texts of a value in a URL: `true`, `20`, and of a list each of its values.
+    """Texts of a value in a URL: `true`, `20`; of a list, the text of each item.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the value has no text.
     """
     if isinstance(value, list) and many:
         for each in value:

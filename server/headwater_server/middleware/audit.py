@@ -130,7 +130,7 @@ class _Request:
         self._answered = True
         self._refused()
         self._scope["method"] = self._method  # for HEAD, the server then drops the body
-        detail = "This server records who asks what, and can't now. Ask again a little later."
+        detail = "This server records each request, but can't do so now. Ask again a little later."
         await problem(ProblemType.AUDIT_UNAVAILABLE, detail)(self._scope, self._receive, self._send)
 
     def given_up(self, status: int | None) -> None:
@@ -196,5 +196,5 @@ def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
 
 def _changes(route: BaseRoute | None, method: str) -> bool:
     """Return True if a request may change something: its route accepts its method, and isn't a question's route."""
-    takes = isinstance(route, Route) and method in (route.methods or ())
-    return takes and getattr(route, "operation_id", None) not in {*QUESTIONS_WITH_BODIES, MCP}
+    accepts_method = isinstance(route, Route) and method in (route.methods or ())
+    return accepts_method and getattr(route, "operation_id", None) not in {*QUESTIONS_WITH_BODIES, MCP}

@@ -30,8 +30,8 @@ class Bodies:
         app: the next app; it gets the body in one piece.
         most_bytes: maximum size of a body.
         seconds: longest time that a body may take to arrive.
-        most: maximum number of bodies that arrive at the same time. One more makes the oldest be dropped: a body
-            usually follows its head at once, so an old one is more likely malicious.
+        most: maximum number of bodies that arrive at the same time. For a further body, the oldest one is dropped: a
+            body usually follows its head at once, so an old one is more likely malicious.
         most_of_client: maximum number of bodies from one address.
     """
 
@@ -64,8 +64,8 @@ class Bodies:
         except TimeoutError:
             refusal = problem(
                 ProblemType.TOO_SLOW,
-                f"A body has {self._seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS), less where more "
-                f"than {self._most_of_client} are on their way from one address "
+                f"A body has {self._seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS), or less if more "
+                f"than {self._most_of_client} bodies arrive from one address at the same time "
                 "(HEADWATER_SERVE_BODIES_PER_CLIENT_MAX).",
                 headers=CLOSE,
             )
@@ -93,7 +93,7 @@ class Bodies:
     def _too_large(self) -> Response:
         return problem(
             ProblemType.TOO_LARGE,
-            f"A body may have {self._most_bytes:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
+            f"A body can have at most {self._most_bytes:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
             headers=CLOSE,
         )
 
@@ -191,8 +191,8 @@ def _refusal(headers: Headers) -> str | None:
         return None
     coding = content_coding(headers)
     if coding != "identity":
-        return f"A body is taken as it is, not as {coding[:80]}: leave `Content-Encoding` out."
+        return f"A body has to be uncompressed, not {coding[:80]}: leave `Content-Encoding` out."
     media = media_type(headers)
     if not is_json(media):
-        return f"A body is JSON: say `Content-Type: application/json`, not {media[:80] or 'nothing'}."
+        return f"A body has to be JSON: send `Content-Type: application/json`, not {media[:80] or 'nothing'}."
     return None

@@ -41,7 +41,8 @@ class Hosts:
             return problem(ProblemType.QUESTION, why, headers={"Connection": "close"})
         if self._names is not None and host_of(headers.get("host", "")) not in self._names:
             return problem(
-                ProblemType.HOST, "This server isn't called that; HEADWATER_SERVE_ALLOWED_HOSTS can name more."
+                ProblemType.HOST,
+                "The `Host` isn't a name of this server; HEADWATER_SERVE_ALLOWED_HOSTS can allow further names.",
             )
         return None
 
@@ -66,10 +67,10 @@ class Sites:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI request."""
-        if scope["type"] == "http" and not _welcome(scope["method"], Headers(scope=scope)):
+        if scope["type"] == "http" and not _is_allowed(scope["method"], Headers(scope=scope)):
             refusal = problem(
                 ProblemType.CROSS_SITE,
-                "A page of another site may link here; its scripts, frames and forms may not ask.",
+                "A page of another site may link to this server; its scripts, frames and forms may not send requests.",
                 headers={"Connection": "close"},
             )
             await refusal(scope, receive, send)
@@ -77,7 +78,7 @@ class Sites:
         await self._app(scope, receive, send)
 
 
-def _welcome(method: str, headers: Headers) -> bool:
+def _is_allowed(method: str, headers: Headers) -> bool:
     """Return True for requests of this server's page, navigation by a person, and clients other than browsers."""
     site = headers.get("sec-fetch-site", "").strip().lower()
     if not site and method not in {"GET", "HEAD"} and (origin := headers.get("origin")) is not None:

@@ -22,8 +22,8 @@ from headwater_server.problems import ProblemType, problem
 from headwater_server.scoped import CHECKED, Access, Needs, access_of
 
 _MISSING = (
-    "This server has to know who asks. Send `Authorization: Bearer …` with an API token, or log in in another way that "
-    "it accepts."
+    "This request needs a credential. Send `Authorization: Bearer …` with an API token, or log in in another way that "
+    "this server accepts."
 )
 LOGIN_HEADER = "X-Headwater-Login"
 """Header of answers to refused requests, if people can log in: path of the log-in, relative to the page's."""
@@ -104,7 +104,9 @@ def _check(identity: Identity, needs: Needs) -> None:
         return
     if identity.source is Source.ANONYMOUS:
         raise CredentialError(CredentialFault.MISSING, _MISSING)
-    raise CredentialError(CredentialFault.SCOPE, f"This needs the scope `{needs}`, which the credential doesn't give.")
+    raise CredentialError(
+        CredentialFault.SCOPE, f"This request needs the scope `{needs}`, which the credential doesn't give."
+    )
 
 
 def refusal(

@@ -79,14 +79,14 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
     declarations = ("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
     actions = ("Incidents", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
-    in_json = "JSON: say `Content-Type: application/json`"
+    in_json = "JSON: send `Content-Type: application/json`"
     return {
         f"{below}{INCIDENTS}": Door(*actions, frozenset(), in_json),
         f"{below}{ACTIONS}": Door(*actions, frozenset(), in_json),
         f"{below}{ONE}": Door(*events, frozenset(), in_json),
         f"{below}{BATCH}": Door(*events, LINES, in_json),
         f"{below}{DECLARATIONS}": Door(
-            *declarations, YAML, "YAML or JSON: say `Content-Type: application/yaml`, or `application/json`"
+            *declarations, YAML, "YAML or JSON: send `Content-Type: application/yaml`, or `application/json`"
         ),
     }
 
@@ -200,7 +200,7 @@ class IntakeGate:
         if not door.open:
             return problem(
                 ProblemType.NO_SUCH_PATH,
-                f"{door.what} are not accepted here; {door.setting}=true would accept them.",
+                f"{door.what} are not accepted here; with {door.setting}=true, this server would accept them.",
                 headers=CLOSE,
             )
         media = media_type(headers)
@@ -214,7 +214,7 @@ class IntakeGate:
         if coding not in {"identity", "gzip", "x-gzip"}:
             return problem(
                 ProblemType.MEDIA_TYPE,
-                f"{door.what} are taken as they are or as gzip, not as {coding[:80]}.",
+                f"{door.what} have to be uncompressed or gzip, not {coding[:80]}.",
                 headers={"Accept-Encoding": "gzip", **CLOSE},
             )
         announced = headers.get("content-length", "")
@@ -241,7 +241,7 @@ class IntakeGate:
             raise _RefusedError(
                 problem(
                     ProblemType.BUSY,
-                    f"Bodies of {self._limits.intake_buffer_max_bytes:,} bytes are being taken "
+                    f"Bodies of {self._limits.intake_buffer_max_bytes:,} bytes are in memory "
                     "(HEADWATER_SERVE_INTAKE_BUFFER_MAX_BYTES); send again a little later.",
                     headers=CLOSE,
                 )
@@ -251,7 +251,7 @@ class IntakeGate:
     def _too_large(self) -> Response:
         return problem(
             ProblemType.TOO_LARGE,
-            f"A body may have {self._limits.intake_body_max_bytes:,} bytes, also once it is unpacked "
+            f"A body can have at most {self._limits.intake_body_max_bytes:,} bytes, unpacked, too "
             "(HEADWATER_SERVE_INTAKE_BODY_MAX_BYTES).",
             headers=CLOSE,
         )
@@ -271,7 +271,7 @@ class IntakeGate:
             whole = await to_thread.run_sync(lambda: unpacked(packed, most=most), limiter=self._unpacking)
         except (zlib.error, EOFError) as error:
             raise _RefusedError(
-                problem(ProblemType.MEDIA_TYPE, f"The body is not gzip, as `Content-Encoding` says: {error}.")
+                problem(ProblemType.MEDIA_TYPE, f"`Content-Encoding` is gzip, but the body isn't: {error}.")
             ) from error
         if whole is None:
             raise _RefusedError(self._too_large())

@@ -120,7 +120,7 @@ class Unforeseen:
                 raise
             answer = problem(
                 ProblemType.DEFECT,
-                "The server failed at this; its log has it under the id `instance`.",
+                "The server failed to answer; its log has the error under the id in `instance`.",
                 instance=scope[REQUEST_ID],
             )
             await answer(scope, receive, send)

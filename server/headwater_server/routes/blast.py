@@ -61,8 +61,8 @@ async def _asked(
     *,
     run: Annotated[Named, Query(description="A bad run, by its id.")] = None,
     query: Annotated[Named, Query(description="A streaming query with bad micro-batches, by name or id.")] = None,
-    first_batch: Annotated[Batch, Query(description="The first of them.")] = None,
-    last_batch: Annotated[Batch, Query(description="The last of them; by default just the first.")] = None,
+    first_batch: Annotated[Batch, Query(description="The first bad micro-batch.")] = None,
+    last_batch: Annotated[Batch, Query(description="The last bad micro-batch; default: the first one.")] = None,
 ) -> BlastQuery:
     return BlastQuery(run, query, first_batch, last_batch, records)
 
@@ -73,10 +73,10 @@ def radius(
     asked: Annotated[BlastQuery, Depends(_asked)],
     *,
     depth: Depth = "all",
-    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Maximum number of steps.")] = None,
     horizon: Horizon = None,
 ) -> Response:
-    """All that came of a bad run, bad micro-batches or records, by partition and offsets, minus what was replaced."""
+    """List what a bad run, bad micro-batches or bad records reached, by partition and offsets, minus replaced data."""
     most = ask.page(limit)
     return ask(
         lambda reader: blast(

@@ -25,12 +25,17 @@ def checks(
     rule: Annotated[Values, Query(max_length=100, description="Only these rules.")] = [],  # noqa: B006  FastAPI copies it
     open_after: Annotated[
         float,
-        Query(ge=0, le=31_536_000, allow_inf_nan=False, description="Seconds after which a run is open too long."),
+        Query(
+            ge=0,
+            le=31_536_000,
+            allow_inf_nan=False,
+            description="Seconds after which an open run counts as open too long.",
+        ),
     ] = _DAY_SECONDS,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Check the rules: for each the exact number of findings, and the first of them. Pages are of one rule."""
+    """Check the rules: the exact number of findings of each rule, and the first findings. Pages need one `rule`."""
     return ask(
         lambda reader: check(
             reader,

@@ -77,7 +77,9 @@ _BODY = {
     response_model=SetResult,
     operation_id="post_declarations",
     openapi_extra=_BODY,
-    responses={200: {"model": SetResult, "description": "Nothing was published: nothing changes, or it wasn't asked."}},
+    responses={
+        200: {"model": SetResult, "description": "Nothing was published: nothing changes, or `mode` isn't PUBLISH."}
+    },
 )
 async def post_declarations(
     request: HttpRequest,
@@ -85,13 +87,13 @@ async def post_declarations(
         Mode,
         AnyCase,
         Query(
-            description="`publish` what changes; `diff`: only answer what would change; `check`: only look for "
-            "mistakes, without the graph: `revision` is the body's or 0, and nothing is listed as changed."
+            description="`publish`: publish the changes; `diff`: only return the changes; `check`: only look for "
+            "mistakes, without the graph: `revision` is the body's or 0, and no changes are listed."
         ),
     ] = Mode.PUBLISH,
     namespace: Annotated[
         str | None,
-        Query(min_length=1, description="Of datasets of a contract or manifest that doesn't name theirs."),
+        Query(min_length=1, description="Namespace of the datasets of a contract or manifest that names none."),
     ] = None,
     wait: Annotated[
         float,
@@ -99,18 +101,18 @@ async def post_declarations(
             ge=0,
             le=3_600,
             allow_inf_nan=False,
-            description="Seconds to wait until it is in the graph (`in_graph`); "
-            "`HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it.",
+            description="Seconds to wait until the revision is in the graph (`in_graph`); "
+            "at most `HEADWATER_SERVE_TIMEOUT_MAX_SECONDS`.",
         ),
     ] = 0.0,
 ) -> Response:
-    """Publish a declaration set. 201: Kafka has it. Only where they are accepted (`HEADWATER_SERVE_DECLARE`)."""
+    """Publish a declaration set. 201: Kafka has it. Only if declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
     body = await request.body()
     graph: Graph = request.app.state.graph
     identity = identity_of(request.scope)
     declaring: CapacityLimiter = request.app.state.declaring
     if graph.sink is None or not request.scope.get(READ):
-        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
+        raise RuntimeError("there is no sink, or middleware.intake hasn't read the body")
     try:
         names = Names(None) if mode is Mode.CHECK else found_in(graph.reader(identity))
         declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)
@@ -128,7 +130,7 @@ async def post_declarations(
         return problem(
             ProblemType.REVISION,
             f"{error} Raise `revision`, or leave it out.",
-            errors=(FieldProblem("/revision", f"is {error.given}, that of the graph is {error.revision}"),),
+            errors=(FieldProblem("/revision", f"is {error.given}, but the graph has {error.revision}"),),
         )
     publishes = mode is Mode.PUBLISH and bool(revision.events)
     if publishes:
@@ -162,8 +164,8 @@ def _refused(error: DeclarationError) -> Response:
         ProblemType.DECLARATION,
         f"{count:,} mistake{'s' * (count > 1)}, the first: {first}"[:_LONGEST_MESSAGE],
         errors=tuple(
-            FieldProblem(one.pointer, f"line {one.line}: {one.message}"[:_LONGEST_MESSAGE])
-            for one in error.problems[:_MOST_ERRORS]
+            FieldProblem(each.pointer, f"line {each.line}: {each.message}"[:_LONGEST_MESSAGE])
+            for each in error.problems[:_MOST_ERRORS]
         ),
     )
 

@@ -24,17 +24,19 @@ def may_it_go(
     *,
     dataset: AssetQuery,
     version: Annotated[
-        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="A version of it, or how that begins.")
+        str | None,
+        Query(min_length=1, max_length=LONGEST_NAME, description="A version of the dataset, or its beginning."),
     ] = None,
     since: Annotated[
-        Time | None, Query(description="A job that read it at this time or later needs it; 30 days ago.")
+        Time | None,
+        Query(description="A job that read the dataset at this time or later needs it; default: 30 days ago."),
     ] = None,
     hold: Annotated[
-        Values, Query(max_length=100, description="Marks that forbid it, besides critical and legal-hold.")
+        Values, Query(max_length=100, description="Marks that forbid deletion, in addition to critical and legal-hold.")
     ] = [],  # noqa: B006  FastAPI copies it
-    incomplete: Annotated[bool, Query(description="It may go though what is known isn't complete.")] = False,
+    incomplete: Annotated[bool, Query(description="Allow deletion even if the known lineage isn't complete.")] = False,
 ) -> Response:
-    """List what still needs a dataset or one of its versions, with the verdict whether it may be deleted."""
+    """List what still needs a dataset or one of its versions, with a verdict on its deletion."""
     lately = datetime.now(UTC) - _LATELY if since is None else since
     question = DeletionQuestion(dataset, lately, version, HOLDING | frozenset(hold), incomplete)
     return ask(lambda reader: may_delete(reader, question))

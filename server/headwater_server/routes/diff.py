@@ -17,7 +17,7 @@ from headwater_server.parameters import LONGEST_NAME, Cursor, Limit, Time
 router = area("diff", needs=Scope.READ)
 
 Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
-When = Annotated[Time | None, Query(description="As it was then. With no other `after…`, the other side is now.")]
+When = Annotated[Time | None, Query(description="Lineage at this time. Without an `after…`, the other side is now.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Sides:
 async def _sides(
     before: When = None,
     after: When = None,
-    before_run: Annotated[Named, Query(description="A run: the lineage that it had.")] = None,
+    before_run: Annotated[Named, Query(description="A run, by its id, whose lineage is compared.")] = None,
     after_run: Annotated[Named, Query(description="The other run.")] = None,
     before_version: Annotated[Named, Query(description="A code version of `job`.")] = None,
     after_version: Annotated[Named, Query(description="The other code version.")] = None,
@@ -59,8 +59,10 @@ def difference(
     ask: Ask,
     sides: Annotated[Sides, Depends(_sides)],
     *,
-    job: Annotated[Named, Query(description="Whose lineage, by key or name; runs bring their own.")] = None,
-    dataset: Annotated[Named, Query(description="How it is made, by all jobs that write it.")] = None,
+    job: Annotated[Named, Query(description="Job whose lineage is compared, by key or name; not for runs.")] = None,
+    dataset: Annotated[
+        Named, Query(description="Dataset whose lineage is compared, by all jobs that write it.")
+    ] = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:

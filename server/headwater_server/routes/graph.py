@@ -45,11 +45,11 @@ def graph(
     asset: AssetQuery,
     *,
     depth: Depth = 1,
-    direction: Annotated[Reach, AnyCase, Query(description="Which way to look.")] = Reach.BOTH,
+    direction: Annotated[Reach, AnyCase, Query(description="Direction of the lineage.")] = Reach.BOTH,
     columns: Annotated[
         ColumnScope,
         AnyCase,
-        Query(description="Columns of no dataset, of the one asked about alone, or of all, with what jobs do to them."),
+        Query(description="Show columns of no dataset, of `asset` only, or of all datasets, with transformations."),
     ] = ColumnScope.NONE,
     as_of: AsOf = None,
     to: Annotated[
@@ -57,19 +57,19 @@ def graph(
         Query(
             min_length=1,
             max_length=LONGEST_NAME,
-            description="Another dataset: only those on a path between the two, either way, at any depth.",
+            description="Another dataset: show only datasets on a path between both, in either direction.",
         ),
     ] = None,
     width: Annotated[
         int | None,
-        Query(ge=1, le=MOST_NODES, description="Most neighbours of each node on a side, the most important ones."),
+        Query(ge=1, le=MOST_NODES, description="Maximum number of neighbours of each node on each side."),
     ] = None,
     open: Annotated[  # noqa: A002  the parameter's name
         Values,
         Query(
             max_length=100,
-            description="Draw neighbours of a node besides: `UPSTREAM:key` its 12 most important ones, "
-            "`DOWNSTREAM:key:key` one.",
+            description="Draw further neighbours of a node: `UPSTREAM:key` its 12 most important neighbours, "
+            "`DOWNSTREAM:key:key` only one.",
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     limit: Annotated[
@@ -77,12 +77,12 @@ def graph(
         Query(
             ge=1,
             le=MOST_NODES,
-            description="Most nodes: the nearest first, of equally near ones the most critical, then those with the "
-            "most datasets downstream; `truncated` where there are more.",
+            description="Maximum number of nodes: the nearest first; of equally near nodes the most critical, then "
+            "those with the most datasets downstream. `truncated` if there are more.",
         ),
     ] = MOST_NODES,
 ) -> Response:
-    """Nodes, and every edge between them: not a tree of shortest paths, but all that flows."""
+    """Nodes, and every edge between them, not only the edges on shortest paths."""
     return ask(
         lambda reader: draw(
             reader,
@@ -103,21 +103,23 @@ def graph(
 def neighbours_of(
     ask: Ask,
     asset: AssetQuery,
-    direction: Annotated[LineageDirection, AnyCase, Query(description="Which way to look.")],
+    direction: Annotated[LineageDirection, AnyCase, Query(description="Direction of the lineage.")],
     *,
     as_of: AsOf = None,
     q: Annotated[
         str, Query(max_length=LONGEST_NAME, description="Words that the name has to contain, in any case.")
     ] = "",
-    namespace: Annotated[Values, Query(max_length=100, description="Only those in one of these.")] = [],  # noqa: B006  FastAPI copies it
-    owner: Annotated[Values, Query(max_length=100, description="Only those of one of these owners, exactly.")] = [],  # noqa: B006
+    namespace: Annotated[Values, Query(max_length=100, description="Only datasets in one of these namespaces.")] = [],  # noqa: B006  FastAPI copies it
+    owner: Annotated[
+        Values, Query(max_length=100, description="Only datasets of one of these owners, spelled exactly.")
+    ] = [],  # noqa: B006
     type: Annotated[  # noqa: A002  the parameter's name
-        Types, Query(max_length=100, description="Only those of one of these types: `TOPIC`, `FILE`, `TABLE` …")
+        Types, Query(max_length=100, description="Only datasets of these types: `TOPIC`, `FILE`, `TABLE` …")
     ] = [],  # noqa: B006
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Datasets one hop upstream or downstream of one, page by page: the most critical and the most used first."""
+    """Datasets one hop upstream or downstream of a dataset, page by page: the most critical and most used first."""
     filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type))
     return ask(
         lambda reader: neighbours(
@@ -128,5 +130,5 @@ def neighbours_of(
 
 @router.get("/most-used", response_model=MostUsed, operation_id="most_used")
 def most_used_datasets(ask: Ask, limit: Limit = None) -> Response:
-    """Datasets that feed the most datasets and declared consumers in one hop: where to begin in an unknown estate."""
+    """Datasets that feed the most datasets and declared consumers in one hop: starts in an unknown graph."""
     return ask(lambda reader: most_used(reader, limit=ask.page(limit)))

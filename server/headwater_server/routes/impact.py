@@ -41,15 +41,15 @@ router = area("impact", needs=Scope.READ)
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class ExtentBody(Extent):
-    """A part of the dataset's data. Each that is given narrows it.
+    """A part of the dataset's data. Each field that is given narrows the part.
 
     Attributes:
-        partition: a topic's, `3`, or a table's or folder's, `day=2013-01-02`.
-        first_offset: of a topic's partition, the first.
-        end_offset: of a topic's partition, the one after the last; null: all from `first_offset` on.
-        since: arrived in Kafka at this time or later.
-        until: arrived before this time.
-        read_time: the two are when jobs read it, in place of when it arrived.
+        partition: partition of a topic, `3`, or of a table or folder, `day=2013-01-02`.
+        first_offset: first offset, in a topic's partition.
+        end_offset: offset after the last one, in a topic's partition; null: all from `first_offset` on.
+        since: only data that arrived in Kafka at this time or later.
+        until: only data that arrived before this time.
+        read_time: true: `since` and `until` are times at which jobs read the data, not at which it arrived.
     """
 
     since: Time | None = None
@@ -64,12 +64,12 @@ class ChangeBody(ImpactChange):
     Attributes:
         dataset: key of the dataset, or its name, with or without its namespace.
         column: field path of the column; null: the dataset as a whole.
-        type: type of the change; that of a schema change follows from the rest.
+        type: type of the change; not needed for a schema change, whose type follows from the other fields.
         schema: change of the column, if it is a schema change.
         new_name: new name of a RENAMED column, if it is known.
         new_type: type of a RETYPED or ADDED column.
-        nullable: true if the column may hold nulls from then on, if NULLABILITY changes.
-        extent: the data that changes, if it isn't all.
+        nullable: for a change of NULLABILITY: true if the column may hold nulls afterwards.
+        extent: the part of the data that changes; null: all data.
     """
 
     type: Annotated[ChangeType, AnyCase] | None = None
@@ -119,22 +119,23 @@ async def _change(
     column: Annotated[Text, Query(description="Field path of the column; without, the dataset as a whole.")] = None,
     type: Annotated[  # noqa: A002  the parameter's name
         Annotated[ChangeType, AnyCase] | None,
-        Query(description="What sort of change; of a schema change it follows from the rest."),
+        Query(description="Type of the change; that of a schema change follows from the other parameters."),
     ] = None,
     schema: Annotated[
         Annotated[SchemaChange, AnyCase] | None,
-        Query(description="What happens to the column, if it is a schema change."),
+        Query(description="Change of the column, if it is a schema change."),
     ] = None,
-    new_name: Annotated[Text, Query(description="Of a RENAMED column, if that is known.")] = None,
-    new_type: Annotated[Text, Query(description="Of a RETYPED or ADDED one.")] = None,
+    new_name: Annotated[Text, Query(description="New name of a RENAMED column, if it is known.")] = None,
+    new_type: Annotated[Text, Query(description="Type of a RETYPED or ADDED column.")] = None,
     nullable: Annotated[
-        bool | None, Query(description="Whether the column may hold nulls from then on, if NULLABILITY changes.")
+        bool | None,
+        Query(description="For a change of NULLABILITY: true if the column may hold nulls afterwards."),
     ] = None,
     partition: Annotated[
         Text, Query(description="Only data of this partition: a topic's, `3`, or a table's, `day=2013-01-02`.")
     ] = None,
     first_offset: Annotated[Offset, Query(description="Only records from this offset of the partition on.")] = None,
-    end_offset: Annotated[Offset, Query(description="Only records before this one; needs `first_offset`.")] = None,
+    end_offset: Annotated[Offset, Query(description="Only records before this offset; needs `first_offset`.")] = None,
     since: Annotated[Time | None, Query(description="Only data that arrived at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only data that arrived before this time.")] = None,
     read_time: ReadTime = False,
@@ -153,7 +154,7 @@ def impact_of(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Link to `/impact/analyze`: the change comes in the query, its `extent` field by field."""
+    """Analyze a change as `/impact/analyze` does, from query parameters, so that a link can contain the change."""
     return _impact(ask, change, depth, limit, cursor)
 
 

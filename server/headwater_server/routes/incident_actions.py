@@ -1,8 +1,8 @@
 """Actions on incidents, sent over HTTP: the openings and actions that `headwater incident` publishes.
 
 A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has it soon after.
-Otherwise it is as with declarations (`routes.declarations`). They are accepted where declarations are
-(`HEADWATER_SERVE_DECLARE`), by the scope `incidents`.
+Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
+(`HEADWATER_SERVE_DECLARE`), from senders with the scope `incidents`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class OffsetsBody:
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartBody:
-    """One part with bad data: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and what narrows it.
+    """One part with bad data: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and narrowing fields.
 
     Attributes:
         dataset: name of a dataset.
@@ -120,7 +120,7 @@ class PartBody:
     since_last_good: bool = False
 
     def given(self) -> GivenPart:
-        """Part as the graph is asked for it."""
+        """Convert the body to the question's part."""
         spans = tuple(OffsetSpan(each.partition, each.start, each.end) for each in self.offsets)
         return GivenPart(**{**_members(self), "offsets": spans})
 
@@ -142,7 +142,7 @@ class OpeningBody:
         type: type of fault.
         cause: text that names the cause; null: the scope is the cause. There is one open incident for each cause.
         description: text for people.
-        reason: why it is opened.
+        reason: reason of the opening.
     """
 
     title: Name
@@ -154,24 +154,24 @@ class OpeningBody:
     reason: Words | None = None
 
     def given(self) -> GivenOpening:
-        """Opening as the graph is asked for it."""
+        """Convert the body to the question's opening."""
         return GivenOpening(**{**_members(self), "scope": _parts(self.scope)})
 
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionBody:
-    """An action on an incident that is there.
+    """An action on an existing incident.
 
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: why; RESOLVED needs it.
+        reason: reason of the action; RESOLVED needs one.
         assignee: of ASSIGNED: person or team.
-        scope: of SCOPE_CHANGED the parts to add; of REPAIRED the repaired parts.
-        removed: of SCOPE_CHANGED: parts to remove, each one of the scope.
-        into: of MERGED and SUPERSEDED: the incident that goes on in its place.
+        scope: of SCOPE_CHANGED: the parts to add; of REPAIRED: the repaired parts.
+        removed: of SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
+        into: of MERGED and SUPERSEDED: the incident that replaces this one.
         resolution: of RESOLVED: the result.
-        title, description, severity, type: replace the earlier ones.
+        title, description, severity, type: new value, which replaces the earlier one.
     """
 
     action: Annotated[IncidentAction, AnyCase]
@@ -187,7 +187,7 @@ class ActionBody:
     type: Type | None = None
 
     def given(self) -> GivenAction:
-        """Action as the graph is asked for it."""
+        """Convert the body to the question's action."""
         return GivenAction(**{**_members(self), "scope": _parts(self.scope), "removed": _parts(self.removed)})
 
 
@@ -205,7 +205,8 @@ class PublishedAction:
 
     Attributes:
         incident: id of the incident.
-        was_open: whether the incident was open before. Of an opening: its parts were added to one of the same cause.
+        was_open: true if the incident was open before. An opening then added its parts to the open incident of its
+            cause.
     """
 
     incident: str
@@ -214,7 +215,7 @@ class PublishedAction:
 
 @router.post(INCIDENTS, status_code=201, response_model=PublishedAction, operation_id="open_incident")
 async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body()]) -> Response:
-    """Open an incident, or add to the one of the same cause. Only where declarations are accepted."""
+    """Open an incident, or add to the open incident of the same cause. Only if declarations are accepted."""
     note_body(request, {"title": body.title, "cause": body.cause})
     given, by = body.given(), _name(identity_of(request.scope))
     return await _published(request, lambda reader: opening(reader, given, by=by, now=datetime.now(UTC)))
@@ -222,7 +223,7 @@ async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body(
 
 @router.post(ACTIONS, status_code=201, response_model=PublishedAction, operation_id="act_on_incident")
 async def act_on_incident(request: HttpRequest, id_: IncidentId, body: Annotated[ActionBody, Body()]) -> Response:
-    """Publish an action on an incident. Only where declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
+    """Publish an action on an incident. Only if declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
     note_body(request, {"action": body.action, "into": body.into})
     given, by = body.given(), _name(identity_of(request.scope))
     return await _published(request, lambda reader: action(reader, id_, given, by=by, now=datetime.now(UTC)))
@@ -233,10 +234,10 @@ def _name(identity: Identity) -> str:
 
 
 async def _published(request: HttpRequest, prepare: Callable[[Reader], Prepared]) -> Response:
-    """Prepare an action by the graph, and publish it."""
+    """Prepare an action from the state in the graph, and publish it."""
     graph: Graph = request.app.state.graph
     if graph.sink is None or not request.scope.get(READ):
-        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
+        raise RuntimeError("there is no sink, or middleware.intake hasn't read the body")
     reader = graph.reader(identity_of(request.scope))
     declaring: CapacityLimiter = request.app.state.declaring
     prepared = await to_thread.run_sync(prepare, reader, limiter=declaring)

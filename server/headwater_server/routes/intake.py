@@ -48,12 +48,12 @@ router = area("intake", needs=Scope.WRITE, responses=_PROBLEMS)
 
 @dataclass(frozen=True, slots=True)
 class NotedField:
-    """Deviation from the specification in spite of which an event was taken.
+    """Deviation from the specification in spite of which an event was accepted.
 
     Attributes:
         index: position of the event in the batch, from 0.
         pointer: JSON pointer (RFC 6901) to the field, within the event.
-        message: what is wrong, and what Headwater made of it.
+        message: the fault, and Headwater's repair.
     """
 
     index: int
@@ -66,7 +66,7 @@ class Accepted:
     """The event is on the events topic.
 
     Attributes:
-        events: number of Headwater's events that were made from it.
+        events: number of Headwater's events that were made from the event.
         notes: parts that were filled in or ignored because the event deviates from the specification.
     """
 
@@ -81,7 +81,7 @@ class RefusedEvent:
     Attributes:
         index: position of the event in the batch, from 0.
         pointer: JSON pointer (RFC 6901) to the field at fault, within the event; empty: the event as a whole.
-        message: what is wrong.
+        message: the fault.
     """
 
     index: int
@@ -94,10 +94,10 @@ class BatchResult:
     """Result of a batch of events.
 
     Attributes:
-        received: events that it has.
-        accepted: events that are on the events topic.
-        refused: the others. Sending them again ends the same.
-        events: number of Headwater's events that the accepted ones became.
+        received: number of events in the batch.
+        accepted: number of these events that are on the events topic.
+        refused: the other events; they would be refused again.
+        events: number of Headwater's events that were made from the accepted events.
         notes: parts of accepted events that were filled in or ignored; the first 1,000.
     """
 
@@ -118,7 +118,7 @@ _EVENT_BODY = {
 _BATCH_BODY = {
     "requestBody": {
         "required": True,
-        "description": "An array of such events, or one a line; also as gzip.",
+        "description": "An array of such events, or one event per line; also as gzip.",
         "content": {
             "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
             # Lines or an array, depending on how the body begins. So the schema has no type.
@@ -130,7 +130,7 @@ _BATCH_BODY = {
 
 @router.post(ONE, status_code=201, response_model=Accepted, operation_id="post_lineage", openapi_extra=_EVENT_BODY)
 async def post_lineage(request: HttpRequest) -> Response:
-    """Publish one OpenLineage event. 201: Kafka has it. Only where events are accepted (`HEADWATER_SERVE_INTAKE`)."""
+    """Publish one OpenLineage event. 201: Kafka has it. Only if events are accepted (`HEADWATER_SERVE_INTAKE`)."""
     return await _event(request.scope, await _body(request))
 
 
@@ -154,10 +154,10 @@ async def _event(scope: AsgiScope, body: bytes) -> Response:
     response_model=BatchResult,
     operation_id="post_lineage_batch",
     openapi_extra=_BATCH_BODY,
-    responses={207: {"model": BatchResult, "description": "Some are on the topic, and `refused` lists the others."}},
+    responses={207: {"model": BatchResult, "description": "Some events are on the topic; `refused` lists the others."}},
 )
 async def post_lineage_batch(request: HttpRequest) -> Response:
-    """Publish several OpenLineage events. 201: Kafka has them all; 207: all but those in `refused`; 400: none."""
+    """Publish several OpenLineage events. 201: Kafka has all events; 207: all but those in `refused`; 400: none."""
     return await _batch(request.scope, await _body(request))
 
 
@@ -168,12 +168,12 @@ async def _batch(scope: AsgiScope, body: bytes) -> Response:
         outcome = await _taken(scope, body, lambda: _split(body, most=most))
     except NotAnArrayError as error:
         return problem(
-            ProblemType.EVENT, f"The body is no JSON array: {error}.", errors=(FieldProblem("", f"{error}"),)
+            ProblemType.EVENT, f"The body isn't a JSON array: {error}.", errors=(FieldProblem("", f"{error}"),)
         )
     except _TooManyError:
         return problem(
             ProblemType.TOO_LARGE,
-            f"A batch may have {most:,} events (HEADWATER_SERVE_INTAKE_BATCH_MAX_EVENTS).",
+            f"A batch can have at most {most:,} events (HEADWATER_SERVE_INTAKE_BATCH_MAX_EVENTS).",
         )
     if outcome.unavailable is not None:
         return unavailable()
@@ -181,7 +181,7 @@ async def _batch(scope: AsgiScope, body: bytes) -> Response:
     if refused and not outcome.accepted:
         return problem(
             ProblemType.EVENT,
-            _short(f"None of {outcome.documents:,} events is taken; the first: {refused[0][1].message}"),
+            _short(f"None of {outcome.documents:,} events is accepted; the first: {refused[0][1].message}"),
             errors=tuple(
                 FieldProblem(f"/{index}{each.pointer}", _short(each.message)) for index, each in refused[:MOST_ERRORS]
             ),
@@ -200,7 +200,7 @@ def direct() -> dict[str, DirectRoute]:
 
 async def _body(request: HttpRequest) -> bytes:
     if not request.scope.get(READ):
-        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
+        raise RuntimeError("middleware.intake hasn't read the body")
     return await request.body()
 
 
@@ -235,7 +235,7 @@ async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitab
     """
     graph: Graph = scope["app"].state.graph
     if graph.sink is None:
-        raise RuntimeError("nothing comes here where there is nothing that takes events")
+        raise RuntimeError("there is no sink for events")
     loop = asyncio.get_running_loop()
     settled: asyncio.Future[None] = loop.create_future()
 
@@ -305,7 +305,7 @@ def unavailable() -> Response:
     """Build an answer 503 without the reason, which names brokers. The publisher logs the reason."""
     return problem(
         ProblemType.KAFKA_UNAVAILABLE,
-        "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",
+        "Kafka hasn't acknowledged all events. Send the request again a little later: repeated events count once.",
     )
 
 

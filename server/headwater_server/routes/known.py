@@ -51,9 +51,9 @@ from headwater_server.parameters import (
 router = area("known", needs=Scope.READ)
 
 Exactly = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
-Namespaces = Annotated[Values, Query(max_length=100, description="Only those in one of these.")]
-Owner = Annotated[Exactly, Query(description="Only those that this one owns, spelled exactly: `team:flights`.")]
-Tagged = Annotated[Exactly, Query(description="Only those with this tag, exactly `key` or `key=value`.")]
+Namespaces = Annotated[Values, Query(max_length=100, description="Only assets in one of these namespaces.")]
+Owner = Annotated[Exactly, Query(description="Only assets of this owner, spelled exactly: `team:flights`.")]
+Tagged = Annotated[Exactly, Query(description="Only assets with this tag, exactly `key` or `key=value`.")]
 
 
 @router.get("/assets", response_model=DatasetList, operation_id="assets")
@@ -61,14 +61,16 @@ def assets(
     ask: Ask,
     *,
     namespace: Namespaces = [],  # noqa: B006  FastAPI copies it
-    type: Annotated[Types, Query(max_length=100, description="Only `TOPIC`, `FILE`, `TABLE` …")] = [],  # noqa: A002, B006
+    type: Annotated[Types, Query(max_length=100, description="Only datasets of these types: `TOPIC`, `TABLE` …")] = [],  # noqa: A002, B006
     owner: Owner = None,
     tag: Tagged = None,
-    gone: Annotated[bool | None, Query(description="Only dropped ones; `false`: only those that are there.")] = None,
+    gone: Annotated[
+        bool | None, Query(description="Only dropped datasets; `false`: only datasets that aren't dropped.")
+    ] = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """All datasets, page by page in order of key, with their exact number. By words of names: `/search`."""
+    """All datasets, page by page in the order of their keys, with their exact number. For words of names: `/search`."""
     return ask(
         lambda reader: datasets(
             reader,
@@ -88,13 +90,13 @@ def all_jobs(
     ask: Ask,
     *,
     namespace: Namespaces = [],  # noqa: B006
-    type: Annotated[Types, Query(max_length=100, description="Only `BATCH` or `STREAMING` ones.")] = [],  # noqa: A002, B006
+    type: Annotated[Types, Query(max_length=100, description="Only `BATCH` or `STREAMING` jobs.")] = [],  # noqa: A002, B006
     owner: Owner = None,
     tag: Tagged = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """All jobs, page by page in order of key, with their exact number."""
+    """All jobs, page by page in the order of their keys, with their exact number."""
     page = ask.page(limit)
     return ask(
         lambda reader: jobs(reader, namespaces=namespace, types=type, owner=owner, tag=tag, limit=page, cursor=cursor)
@@ -105,13 +107,13 @@ def all_jobs(
 def all_consumers(
     ask: Ask,
     *,
-    type: Annotated[Types, Query(max_length=100, description="Only `DASHBOARD`, `REPORT`, `API` …")] = [],  # noqa: A002, B006
+    type: Annotated[Types, Query(max_length=100, description="Only types `DASHBOARD`, `REPORT`, `API` …")] = [],  # noqa: A002, B006
     owner: Owner = None,
     tag: Tagged = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """All consumers that are declared, page by page in order of key, with their exact number."""
+    """All declared consumers, page by page in the order of their keys, with their exact number."""
     page = ask.page(limit)
     return ask(lambda reader: consumers(reader, types=type, owner=owner, tag=tag, limit=page, cursor=cursor))
 
@@ -122,15 +124,15 @@ def runs(
     *,
     state: Annotated[
         list[Annotated[RunEventType, AnyCase]] | None,
-        Query(description="Only runs in one of these states: FAIL and ABORT are the failed ones."),
+        Query(description="Only runs in one of these states; failed runs have FAIL or ABORT."),
     ] = None,
-    since: Annotated[Time | None, Query(description="Only runs that were seen then or later.")] = None,
-    until: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    since: Annotated[Time | None, Query(description="Only runs that were observed at this time or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only runs that were last observed before this time.")] = None,
     only: Only,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Runs of all jobs, the one seen last first."""
+    """Runs of all jobs, the last observed first."""
     page = ask.page(limit)
     return ask(
         lambda reader: estate_runs(
@@ -155,7 +157,7 @@ def what_is_named(
             min_length=1,
             max_length=LONGEST_NAME,
             description="A name, with its namespace or alone; a column, `dataset#field.path`; a key; a run's id, or "
-            "how that begins.",
+            "its beginning.",
         ),
     ],
     *,
@@ -163,7 +165,7 @@ def what_is_named(
         list[Annotated[KnownKind, AnyCase]] | None, Query(description="Kinds to look for; by default all.")
     ] = None,
 ) -> Response:
-    """Thing that a name stands for: a dataset or job, else a column, a consumer, or a run by how its id begins."""
+    """Asset or run with a name: a dataset or job, else a column, a consumer, or a run by the beginning of its id."""
     return ask(lambda reader: named(reader, name, kind or ()))
 
 

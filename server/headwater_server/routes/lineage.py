@@ -30,9 +30,11 @@ router = area("lineage", needs=Scope.READ)
 
 Influenced = Annotated[
     Annotated[Influence, AnyCase] | None,
-    Query(description="DIRECT follows nothing else; INDIRECT lists what is reached in no other way. Default: both."),
+    Query(
+        description="DIRECT: follow only direct edges; INDIRECT: list only what needs an indirect edge. Default: both."
+    ),
 ]
-WithColumns = Annotated[bool, Query(description="Say which columns make which, along each hop.")]
+WithColumns = Annotated[bool, Query(description="Add the column edges of each hop.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +54,18 @@ async def _asked(
     *,
     depth: Depth = 1,
     as_of: AsOf = None,
-    since: Annotated[Time | None, Query(description="Only hops that were seen then or later.")] = None,
-    namespace: Annotated[Values, Query(max_length=100, description="List datasets of these alone.")] = [],  # noqa: B006  FastAPI copies it
+    since: Annotated[Time | None, Query(description="Only hops that were observed at this time or later.")] = None,
+    namespace: Annotated[Values, Query(max_length=100, description="List only datasets in these namespaces.")] = [],  # noqa: B006  FastAPI copies it
     type: Annotated[  # noqa: A002  the parameter's name
-        Types, Query(max_length=100, description="List datasets of these types alone: `TOPIC`, `FILE`, `TABLE`.")
+        Types, Query(max_length=100, description="List only datasets of these types: `TOPIC`, `FILE`, `TABLE`.")
     ] = [],  # noqa: B006
     tag: Annotated[
-        Values, Query(max_length=100, description="List what has one of these alone, each `key` or `key=value`.")
+        Values, Query(max_length=100, description="List only assets with one of these tags, each `key` or `key=value`.")
     ] = [],  # noqa: B006
     job: Annotated[
-        Values, Query(max_length=100, description="Follow the hops of these alone, each by key or name.")
+        Values, Query(max_length=100, description="Follow only hops of these jobs, each by key or name.")
     ] = [],  # noqa: B006
-    quality: Annotated[bool, Query(description="Add what the latest checks of the datasets found.")] = False,
+    quality: Annotated[bool, Query(description="Add the results of the datasets' latest checks.")] = False,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> LineageQuery:

@@ -22,14 +22,14 @@ class Me:
     """Identity of the asker, as the server knows it.
 
     Attributes:
-        source: way in which it was established.
+        source: way in which the identity was established.
         subject: name that is unique within the source; empty: anonymous.
         name: name of a person for display, from its provider; empty: not known.
-        tenant: the only tenant whose lineage it can ask for and change.
-        groups: its groups, sorted.
-        scopes: actions that its credential allows, sorted.
-        expires: end of its credential; null: it has none.
-        filtered: whether answers leave out what it may not see; some questions are refused then.
+        tenant: the only tenant whose lineage the asker can query and change.
+        groups: groups of the asker, sorted.
+        scopes: actions that the credential allows, sorted.
+        expires: end of the credential; null: it doesn't expire.
+        filtered: true if answers leave out everything that the asker may not see; some questions are then refused.
         login: address at which people log in, relative to the page's; null: there is no log-in.
     """
 
@@ -46,7 +46,7 @@ class Me:
 
 @router.get("/me", response_model=Me, operation_id="me")
 async def me(request: Request) -> Response:
-    """Identity that the request's credential stands for, and what it allows."""
+    """Identity of the request's credential, and the actions that it allows."""
     identity = identity_of(request.scope)
     graph: Graph = request.app.state.graph
     authentication: Authentication = request.app.state.authentication

@@ -30,22 +30,24 @@ def where_it_went(
     ask: Ask,
     *,
     dataset: Annotated[
-        Name, Query(description="A dataset, or a column as dataset#path; without, every sensitive column.")
+        Name, Query(description="A dataset, or a column as dataset#path; default: every sensitive column.")
     ] = None,
     column: Annotated[Name, Query(description="Field path of a column of the dataset.")] = None,
     as_: Annotated[
-        Annotated[Sensitivity, AnyCase] | None, Query(alias="as", description="As if it had this sensitivity.")
+        Annotated[Sensitivity, AnyCase] | None, Query(alias="as", description="Assume this sensitivity for it.")
     ] = None,
     threshold: Annotated[
-        int, Query(ge=1, le=1_000_000_000, description="Rows of a group from which on a statistic hides each of them.")
+        int, Query(ge=1, le=1_000_000_000, description="Minimum rows of a group for a statistic to hide each row.")
     ] = DEFAULT_THRESHOLD,
-    readable: Annotated[bool, Query(description="Only what can be read.")] = False,
-    lower: Annotated[bool, Query(description="Only what is classified lower than its sources, or not at all.")] = False,
+    readable: Annotated[bool, Query(description="Only columns that can be read.")] = False,
+    lower: Annotated[
+        bool, Query(description="Only columns that are classified lower than their sources, or not at all.")
+    ] = False,
     depth: Depth = "all",
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """List where sensitive columns went, where they can be read, and what is classified lower than its sources."""
+    """List where sensitive columns went, who can read them, and columns classified lower than their sources."""
     question = PrivacyQuestion(dataset, column, as_, threshold, readable, lower)
     page = PrivacyPage(hops(depth), ask.page(limit), cursor)
     return ask(lambda reader: privacy(reader, question, datetime.now(UTC).date(), page))

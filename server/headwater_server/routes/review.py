@@ -28,9 +28,9 @@ class ReviewBody:
 
     Attributes:
         dataset: key of the dataset, or its name, with or without its namespace.
-        new: the new schema: Spark's, an Avro record, a JSON Schema, a list of columns and a data contract as JSON,
-            DDL and a contract in YAML as a text.
-        old: the schema as it is, in the same or another format; null: the one in the graph.
+        new: the new schema. As JSON: Spark's schema, an Avro record, a JSON Schema, a list of columns or a data
+            contract. As a text: DDL, or a contract in YAML.
+        old: the current schema, in the same or another format; null: the schema in the graph.
         renames: columns that are renamed, old path to new path.
         at: path of the column that the schemas describe; null: `value` of a topic, and all of any other dataset.
         table: name of the table, for data contracts that have several.
@@ -46,7 +46,7 @@ class ReviewBody:
 
 @router.post("/review", response_model=Review, operation_id="review")
 def reviewed(ask: Ask, body: Annotated[ReviewBody, Body()]) -> Response:
-    """Every difference of two schemas, with all that it does downstream, whom to notify, and a verdict."""
+    """Every difference of two schemas, with its effects downstream, whom to notify, and a verdict."""
     for name in ("dataset", "renames", "at", "table"):
         _text(name, getattr(body, name))
     note_body(ask.request, {name: getattr(body, name) for name in ("dataset", "at", "table")})

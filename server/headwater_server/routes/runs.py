@@ -32,7 +32,9 @@ from headwater_server.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, 
 
 router = area("runs", needs=Scope.READ)
 
-FromBatch = Annotated[int, Query(ge=0, le=2**63 - 1, description="The first batch id to show; not counted with.")]
+FromBatch = Annotated[
+    int, Query(ge=0, le=2**63 - 1, description="First batch id to show; totals include earlier ones.")
+]
 
 
 async def _narrowed(
@@ -40,8 +42,8 @@ async def _narrowed(
     state: Annotated[
         list[Annotated[RunEventType, AnyCase]] | None, Query(description="Only runs in one of these states.")
     ] = None,
-    since: Annotated[Time | None, Query(description="Only runs that began then or later.")] = None,
-    until: Annotated[Time | None, Query(description="Only runs that began before then.")] = None,
+    since: Annotated[Time | None, Query(description="Only runs that began at this time or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only runs that began before this time.")] = None,
     only: Only,
 ) -> dict[str, Any]:
     return {"states": state or None, "since": since, "until": until, "only": only}
@@ -77,11 +79,11 @@ def without_end(
     job: Annotated[
         str | None, Query(min_length=1, max_length=LONGEST_NAME, description="Only runs of this job, by key or name.")
     ] = None,
-    before: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    before: Annotated[Time | None, Query(description="Only runs that were last observed before this time.")] = None,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Runs that have no end, reported or inferred, of all jobs, the longest unseen first."""
+    """Runs of all jobs without a reported or inferred end, the one not observed for the longest time first."""
     page = ask.page(limit)
     return ask(lambda reader: open_runs(reader, job=job, before=before, limit=page, cursor=cursor))
 
@@ -100,21 +102,21 @@ def last_good_of_job(ask: Ask, job: JobId) -> Response:
 
 @router.get("/assets/{id:path}/versions", response_model=VersionPage, operation_id="asset_versions")
 def versions_of(ask: Ask, asset: AssetId, limit: Limit = None, cursor: Cursor = None) -> Response:
-    """Versions of a dataset, and which run or micro-batch produced each, the latest first."""
+    """Versions of a dataset, with the run or micro-batch that produced each, the latest first."""
     page = ask.page(limit)
     return ask(lambda reader: versions(reader, asset, limit=page, cursor=cursor))
 
 
 @router.get("/runs/{id:path}/inputs", response_model=UsePage, operation_id="run_inputs")
 def inputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
-    """Datasets that a run read, and which part of each."""
+    """Datasets that a run read, with the part of each."""
     page = ask.page(limit)
     return ask(lambda reader: inputs(reader, run_id, limit=page, cursor=cursor))
 
 
 @router.get("/runs/{id:path}/outputs", response_model=UsePage, operation_id="run_outputs")
 def outputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
-    """Datasets that a run wrote, and which part of each."""
+    """Datasets that a run wrote, with the part of each."""
     page = ask.page(limit)
     return ask(lambda reader: outputs(reader, run_id, limit=page, cursor=cursor))
 
@@ -132,7 +134,7 @@ def intervals_of(
 def intervals_of_job(
     ask: Ask, job: JobId, from_batch: FromBatch = 0, limit: Limit = None, cursor: Cursor = None
 ) -> Response:
-    """All micro-batches that are known of a job, reconciled ones included, by batch id."""
+    """All known micro-batches of a job, reconciled ones included, by batch id."""
     page = ask.page(limit)
     return ask(lambda reader: intervals(reader, job=job, from_batch=from_batch, limit=page, cursor=cursor))
 
@@ -140,5 +142,5 @@ def intervals_of_job(
 # The last route: `{id:path}` would match the paths above, too.
 @router.get("/runs/{id:path}", response_model=RunDetails, operation_id="run")
 def details(ask: Ask, run_id: RunId) -> Response:
-    """All that is known of one run, its datasets and micro-batches apart."""
+    """All that is known of one run, except its datasets and micro-batches."""
     return ask(lambda reader: run(reader, run_id))

@@ -20,13 +20,13 @@ Text = Annotated[
     str,
     Query(
         max_length=LONGEST_NAME,
-        description="Words of names, each begun by one of these, in any case; or a whole name; or words of an owner or "
-        "a tag. Without, all that pass the filters.",
+        description="Beginnings of words of a name, in any case; or a whole name; or words of an owner or a tag. "
+        "Default: all assets that pass the filters.",
     ),
 ]
 Kinds = Annotated[
     list[Annotated[AssetKind, AnyCase]] | None,
-    Query(description="Kinds of assets; by default all, without a text datasets and jobs."),
+    Query(description="Kinds of assets. Default: all; without `q`: datasets and jobs."),
 ]
 Filter = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 
@@ -39,16 +39,16 @@ def search_assets(
     kind: Kinds = None,
     owner: Annotated[Filter, Query(description="Words of an owner's name.")] = None,
     tag: Annotated[Filter, Query(description="Words of a tag's key or value; or exactly `key=value`.")] = None,
-    column: Annotated[Filter, Query(description="Words of a column: hits are columns, `q` is of datasets.")] = None,
-    namespace: Annotated[Filter, Query(description="Of the dataset or job, exactly.")] = None,
+    column: Annotated[Filter, Query(description="Words of a column: hits are columns, of datasets with `q`.")] = None,
+    namespace: Annotated[Filter, Query(description="Namespace of the dataset or job, spelled exactly.")] = None,
     type: Annotated[  # noqa: A002  the parameter's name
         Types,
         Query(max_length=100, description="Only datasets of these types, `TOPIC`, `TABLE` …, and jobs, `STREAMING` …"),
     ] = [],  # noqa: B006  FastAPI copies it
     sensitivity: Annotated[
-        Annotated[Sensitivity, AnyCase] | None, Query(description="Only what is declared to be that sensitive.")
+        Annotated[Sensitivity, AnyCase] | None, Query(description="Only assets with this declared sensitivity.")
     ] = None,
-    fuzzy: Annotated[bool, Query(description="Take words with a letter or two amiss, also beside better.")] = False,
+    fuzzy: Annotated[bool, Query(description="Also match words with one or two wrong letters.")] = False,
     facets: Annotated[bool, Query(description="Count the hits by type, namespace, owner, tag and others.")] = False,
     limit: Limit = None,
     cursor: Cursor = None,

@@ -38,12 +38,12 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Readiness: questions are answered now; and, where events are accepted, Kafka takes them.
+    """Readiness of the server for questions, and state of Neo4j and Kafka.
 
     Attributes:
-        ready: questions are answered.
-        graph_reachable: Neo4j answers.
-        kafka_reachable: Kafka takes events; None if none are accepted.
+        ready: true if questions are answered now.
+        graph_reachable: true if Neo4j answers.
+        kafka_reachable: true if Kafka accepts events; None if this server accepts no events.
     """
 
     ready: bool
@@ -53,7 +53,7 @@ class Ready:
 
 @_open.get("/livez", response_model=Alive, operation_id="livez")
 async def livez() -> Response:
-    """200 while the server answers at all. Neo4j may be away: restarting this wouldn't help."""
+    """200 while the server answers at all, even if Neo4j is unavailable: restarting the server wouldn't help."""
     return JSONResponse({"alive": True}, headers=_NOT_KEPT)
 
 
@@ -66,8 +66,8 @@ async def livez() -> Response:
 async def readyz(request: Request) -> Response:
     """200 while Neo4j answers, else 503.
 
-    Kafka's state is in the document alone: while it is away questions are answered, and a request with events gets 503
-    by itself.
+    Kafka's state is only in the document: while Kafka is unavailable, questions are answered, and only requests with
+    events get 503.
     """
     graph: Graph = request.app.state.graph
     reachable = await _probed(request)
@@ -80,7 +80,7 @@ async def readyz(request: Request) -> Response:
 
 @_operating.get("/metrics", include_in_schema=False)
 async def metrics(request: Request) -> Response:
-    """In Prometheus's text format, after a look at Neo4j: an alert is to need no probe of /readyz."""
+    """Metrics in Prometheus's text format, after a probe of Neo4j: so alerts need no probe of /readyz."""
     exposed: ServeMetrics = request.app.state.metrics
     graph: Graph = request.app.state.graph
     reachable = False

@@ -14,6 +14,6 @@ router = area("status", needs=Scope.READ)
 
 @router.get("/status", response_model=GraphStatus, operation_id="status")
 def status(ask: Ask, request: Request) -> Response:
-    """State of Neo4j, Kafka and the consumers, and the size of the graph; 200 whatever is away."""
+    """State of Neo4j, Kafka and the consumers, and the size of the graph; 200 even if some of them are unavailable."""
     graph: Graph = request.app.state.graph
     return ask(lambda reader: graph_status(reader, kafka_reachable=graph.kafka_reachable()))

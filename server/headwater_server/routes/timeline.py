@@ -22,22 +22,22 @@ from headwater_server.parameters import AssetId, Cursor, JobId, Limit, Time
 
 router = area("timeline", needs=Scope.READ)
 
-From = Annotated[Time | None, Query(alias="from", description="Leave out what ended before.")]
-To = Annotated[Time | None, Query(description="Leave out what began then or later.")]
+From = Annotated[Time | None, Query(alias="from", description="Leave out items that ended before this time.")]
+To = Annotated[Time | None, Query(description="Leave out items that began at this time or later.")]
 
 
-Bars = Annotated[int, Query(ge=1, le=MOST_BARS, description="Most bars.")]
+Bars = Annotated[int, Query(ge=1, le=MOST_BARS, description="Maximum number of bars.")]
 
 
 @router.get("/jobs/{id:path}/timeline/overview", response_model=Overview, operation_id="job_overview")
 def overview_of_job(ask: Ask, job: JobId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
-    """The micro-batches of a job, in bars that count those of whole segments: for spans of hours to years."""
+    """The micro-batches of a job, counted in bars of whole segments, for spans of hours to years."""
     return ask(lambda reader: job_overview(reader, job, begin=begin, end=to, bars=bars))
 
 
 @router.get("/assets/{id:path}/timeline/overview", response_model=Overview, operation_id="asset_overview")
 def overview_of_dataset(ask: Ask, asset: AssetId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
-    """The micro-batches of the queries that read or write a dataset, in bars that count those of whole segments."""
+    """The micro-batches of the queries that read or write a dataset, counted in bars of whole segments."""
     return ask(lambda reader: dataset_overview(reader, asset, begin=begin, end=to, bars=bars))
 
 

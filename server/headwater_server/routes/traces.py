@@ -59,7 +59,11 @@ async def _asked(
     dataset: Annotated[Named, Query(description="A table, by key or name.")] = None,
     version: Annotated[Named, Query(description="Snapshot id or version number of the table.")] = None,
     format_: Annotated[
-        Named, Query(alias="format", description="Format of the table, where it isn't delta, iceberg or hudi.")
+        Named,
+        Query(
+            alias="format",
+            description="Format of the table. Needed only for formats other than delta, iceberg and hudi.",
+        ),
     ] = None,
 ) -> TraceQuery:
     return TraceQuery(path, dataset, version, format_, records)
@@ -71,13 +75,15 @@ def traces(
     asked: Annotated[TraceQuery, Depends(_asked)],
     *,
     direction: Annotated[
-        TraceDirection, AnyCase, Query(description="Where it went, or where it came from.")
+        TraceDirection,
+        AnyCase,
+        Query(description="FORWARD: what was derived from the start. BACKWARD: what the start was derived from."),
     ] = TraceDirection.FORWARD,
     depth: Depth = 1,
-    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=1_000, description="Maximum number of steps.")] = None,
     horizon: Horizon = None,
 ) -> Response:
-    """Trace records (by offset, or the time when they arrived), a file or a table's version, forward or back."""
+    """Trace records (by offset or time of arrival), a file or a table's version, forward or back."""
     return ask(
         lambda reader: trace(
             reader,

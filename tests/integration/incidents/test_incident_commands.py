@@ -132,7 +132,7 @@ def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], he
     assert event["incident_event"]["scope"][0]["offsets"] == [{"partition": 0, "from": 30, "to_exclusive": 40}]
     assert headwater("incident", "list", "--all")["total"] == 0
     message = headwater(*opening, "--partition", "day=1", status=2)["error"]["message"]
-    assert message.startswith("--partition: doesn't go together with offsets")
+    assert message.startswith("--partition: can't be combined with offsets")
     assert headwater("incident", "open", "T", "--dataset", "nothing", status=3)["error"]["kind"] == "not_found"
     assert headwater("incident", "show", "INC-0", status=3)["error"]["kind"] == "not_found"
 

@@ -314,7 +314,7 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
             )
         ),
         "dataset_event.schema.fields",
-        "a path is there twice",
+        "a path occurs twice",
     ),
     "retention of a newer version": (
         with_body("retention", mode=RetentionMode.UNKNOWN),

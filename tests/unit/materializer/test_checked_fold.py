@@ -32,5 +32,5 @@ def test_each_pair_counts_once_however_often_it_is_reported() -> None:
 def test_more_pairs_than_a_transaction_may_have_are_not_tried() -> None:
     batches = MOST_LINKS // 20_000
     assert folded(wide_interval(batches, 1_000, 20)) == ["INTERVAL"]
-    with pytest.raises(TooManyLinksError, match=f"Over {MOST_LINKS:,} relationships"):
+    with pytest.raises(TooManyLinksError, match=f"More than {MOST_LINKS:,} relationships"):
         folded(wide_interval(batches + 1, 1_000, 20))

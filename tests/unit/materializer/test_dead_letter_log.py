@@ -26,4 +26,4 @@ def test_ten_a_minute_are_logged_and_the_others_counted(caplog: pytest.LogCaptur
         harness.settle()
         (again,) = [each.getMessage() for each in caplog.records if "Dead letter" in each.message]
     assert "@25, event" in again
-    assert again.endswith("15 before it weren't logged.")
+    assert again.endswith("(15 earlier dead letters weren't logged.)")

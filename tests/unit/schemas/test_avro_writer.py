@@ -70,5 +70,8 @@ def test_what_no_event_has_is_refused_when_the_schema_is_compiled(subtests: pyte
         {"type": "array", "items": ["null"]},
     ]
     for type_ in cases:
-        with subtests.test(type_=type_), pytest.raises(ValueError, match=r"no event has|null and one type"):
+        with (
+            subtests.test(type_=type_),
+            pytest.raises(ValueError, match=r"no field of an event has|null and one other type"),
+        ):
             compiled(parse_schema({"type": "record", "name": "R", "fields": [{"name": "a", "type": type_}]}))

@@ -63,7 +63,7 @@ def test_every_field_of_a_part_is_tried() -> None:
 
 
 def test_a_part_has_one_subject(subtests: pytest.Subtests) -> None:
-    message = "a part is of exactly one of dataset, job, run, query or consumer"
+    message = "a part names exactly one of dataset, job, run, query or consumer"
     assert broken_scope(IncidentScope()) == ("", message)
     assert broken_scope(IncidentScope(column="c")) == ("", message)
     for one, other in product(SUBJECTS, SUBJECTS):
@@ -98,7 +98,7 @@ def test_what_narrows_a_part_together(subtests: pytest.Subtests) -> None:
                 given |= {"until": LATER}
             found = broken_scope(IncidentScope(**{owners[0]: SUBJECTS[owners[0]]}, **given))
             if (one, other) in APART:
-                assert found == (other, f"doesn't go together with {one}")
+                assert found == (other, f"can't be combined with {one}")
             else:
                 assert (found is None) == ((other, one) not in APART)
 
@@ -133,7 +133,7 @@ BROKEN_PARTS: dict[str, tuple[IncidentScope, str, str]] = {
         for text in ("day", "=1", "day=1/", "/day=1", "day=1/hour", "day=1//hour=2")
     },
     "batches that descend": (IncidentScope(query="q", from_batch=5, to_batch=4), "to_batch", "before from_batch"),
-    "not since the last good run": (table(since_last_good=False), "since_last_good", "true, or not there"),
+    "not since the last good run": (table(since_last_good=False), "since_last_good", "must be true, or absent"),
     "a span without a clock": (table(since=TIME), "clock", "a time span needs it"),
     "an end without a clock": (table(until=TIME), "clock", "a time span needs it"),
     "a clock of a newer version": (
@@ -229,7 +229,7 @@ def test_what_each_action_needs(subtests: pytest.Subtests) -> None:
             with subtests.test(action=action, field=field):
                 message = f"{action} needs it"
                 expected = {"SCOPE_CHANGED": ("scope", "SCOPE_CHANGED adds or removes a part")}
-                noted = "NOTED states something: reason, title, description, severity, type or cause"
+                noted = "NOTED needs one of reason, title, description, severity, type or cause"
                 expected["NOTED"] = ("reason", noted)
                 without = least | {field: None}
                 found = broken_rule(body(action, **without))
@@ -387,7 +387,11 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "a long id": (opened(incident="é" * 201), "incident", "longer than 200 characters"),
     "a long cause": (opened(cause="é" * 1_001), "cause", "longer than 1000 characters"),
     "a long id of another": (with_body("incident_of_a_merge", into="x" * 201), "into", "longer than 200 characters"),
-    "merged into itself": (with_body("incident_of_a_merge", into="delays-2013-01-01"), "into", "the incident itself"),
+    "merged into itself": (
+        with_body("incident_of_a_merge", into="delays-2013-01-01"),
+        "into",
+        "must be another incident",
+    ),
     "added and removed": (
         with_body("incident", scope=(PART, OTHER), removed=(OTHER,)),
         "scope[1]",
@@ -396,7 +400,7 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "a removed part": (
         with_body("incident", removed=(IncidentScope(),)),
         "removed[0]",
-        "a part is of exactly one of dataset, job, run, query or consumer",
+        "a part names exactly one of dataset, job, run, query or consumer",
     ),
 }
 
@@ -414,7 +418,7 @@ def test_two_bodies() -> None:
     event = msgspec.structs.replace(full_incident_event(), declaration_set_event=None, run_event=None)
     assert first_violation(event) is None
     assert first_violation(msgspec.structs.replace(event, kind="JOB")) == Violation(
-        "kind", "says job_event, but the body is incident_event"
+        "kind", "needs the body job_event, but the body is incident_event"
     )
 
 

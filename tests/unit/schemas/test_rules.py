@@ -92,7 +92,7 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "another body": (
         replaced(FULL_EVENTS["run"](), kind="PLAN"),
         "kind",
-        "says plan_event, but the body is run_event",
+        "needs the body plan_event, but the body is run_event",
     ),
     "two bodies": (
         replaced(FULL_EVENTS["run"](), job_event=FULL_EVENTS["job"]().job_event),
@@ -130,7 +130,7 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "two sorts of position": (
         with_uses("inputs", Position(kafka=SORTS["kafka"], cdc=SORTS["cdc"])),
         "run_event.inputs[0].position",
-        "a position is of one sort only",
+        "a position can have only one of its fields",
     ),
     "an output that isn't listed": (
         with_edge("plan", output=99),
@@ -158,7 +158,7 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     "a column declared twice": (
         with_body("declaration", columns=tuple(DeclaredColumn(path=path) for path in ("a", "b", "a"))),
         "declaration_event.columns",
-        "a path is there twice",
+        "a path occurs twice",
     ),
     "a declared edge to nowhere": (
         with_body("declaration_of_a_job", lineage=ColumnLineage(datasets=(DATASET,), edges=(ColumnEdge(output=1),))),

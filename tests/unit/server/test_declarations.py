@@ -240,7 +240,7 @@ def test_an_older_revision_is_409() -> None:
         answer = post(client, f"revision: 6\n{TEXT}")
         document = answer.json()
         assert (answer.status_code, document["type"]) == (409, "urn:headwater:revision")
-        assert document["errors"] == [{"field": "/revision", "message": "is 6, that of the graph is 7"}]
+        assert document["errors"] == [{"field": "/revision", "message": "is 6, but the graph has 7"}]
         assert not sink.taken
         assert post(client, f"revision: 8\n{TEXT}").json()["revision"] == 8
 

@@ -70,8 +70,8 @@ def test_what_of_a_schema_an_assistant_reads() -> None:
     assert properties["influence"] == {
         "type": "string",
         "enum": ["DIRECT", "INDIRECT"],
-        "description": "DIRECT follows nothing else; INDIRECT lists what is reached in no other way. Default: both. "
-        "Only with `column`.",
+        "description": "DIRECT: follow only direct edges; INDIRECT: list only what needs an indirect edge. "
+        "Default: both. Only with `column`.",
     }
     assert properties["limit"]["default"] == DEFAULT_LIMIT
     assert BOUND["upstream"].input_schema["required"] == ["dataset"]

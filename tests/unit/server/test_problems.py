@@ -136,7 +136,7 @@ def test_a_body_that_is_no_json_is_told_so() -> None:
         json = {"Content-Type": "application/json"}
         [cut] = client.post(path, content=b'{"dataset": ', headers=json).json()["errors"]
         assert cut["field"] == "body"
-        assert cut["message"].startswith("That is no JSON: ")
+        assert cut["message"].startswith("The body isn't JSON: ")
         assert cut["message"].endswith("at character 12.")
         [not_one] = client.post(path, content=b"[]", headers=json).json()["errors"]
         assert not_one == {"field": "body", "message": "Input should be an object"}

@@ -1,8 +1,8 @@
 """Acknowledged dead letters, which need no more attention.
 
-They are stored as committed offsets of a separate group. The group never has members, so a running consumer commits the
-offsets again before they expire. Later letters are pending. The letters themselves stay: accounting and `graph verify`
-need them.
+Acknowledgements are stored as committed offsets of a separate group. The group never has members, so a running consumer
+commits the offsets again before they expire. Later letters are pending. The letters themselves stay: accounting and
+`graph verify` need them.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Acknowledged:
 
     def covers(self, letter: StoredDeadLetter) -> bool:
         """Return True if the letter is acknowledged."""
-        known = self._positions.get(letter.record.partition.number)
-        return known is not None and letter.record.offset < (known.committed or 0)
+        position = self._positions.get(letter.record.partition.number)
+        return position is not None and letter.record.offset < (position.committed or 0)
 
     def everything(self) -> Acknowledged:
         """Return the offsets that acknowledge all letters on the topic at the time of reading."""
@@ -51,14 +51,14 @@ class Acknowledged:
 
         Args:
             letters: letters of the topic, in order within each partition.
-            settled: locations (`topic[partition]@offset`) of letters that need no more attention.
+            settled: locations (`partition@offset`) of letters that need no more attention.
         """
         reached = {number: each.committed or 0 for number, each in self._positions.items()}
         stopped: set[int] = set()
         for letter in letters:
             number = letter.record.partition.number
-            known = self._positions.get(number)
-            if known is None or number in stopped or not reached[number] <= letter.record.offset < known.end:
+            position = self._positions.get(number)
+            if position is None or number in stopped or not reached[number] <= letter.record.offset < position.end:
                 continue
             if letter.where in settled:
                 reached[number] = letter.record.offset + 1

@@ -25,8 +25,8 @@ class LetterFilter:
     Attributes:
         reasons: reasons of matching letters.
         job: job or dataset of the letters: `namespace/name`, or only the name.
-        since: earliest time of publication.
-        until: time of publication is before this time.
+        since: earliest time of publication, inclusive.
+        until: latest time of publication, exclusive.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class LetterFilter:
         """
         if self.reasons and letter.reason not in self.reasons:
             return False
-        if self.job is not None and not _is_called(letter.job, self.job):
+        if self.job is not None and not _has_name(letter.job, self.job):
             return False
         if self.since is None and self.until is None:
             return True
@@ -61,18 +61,18 @@ class LatestLetters:
 
     def __init__(self, letters: Iterable[StoredDeadLetter]) -> None:
         self._last: dict[RecordCoordinates, str] = {}
-        self._overtaken: set[str] = set()
+        self._superseded: set[str] = set()
         for letter in letters:
             if letter.source is not None:
                 self._last[letter.source] = letter.where
             if letter.replayed_from is not None:
-                self._overtaken.add(letter.replayed_from)
+                self._superseded.add(letter.replayed_from)
 
     def stands(self, letter: StoredDeadLetter) -> bool:
         """Return True if the letter is the latest of its record."""
         if letter.source is None:
             return True
-        return self._last[letter.source] == letter.where and named(letter.source) not in self._overtaken
+        return self._last[letter.source] == letter.where and named(letter.source) not in self._superseded
 
 
 def named(source: RecordCoordinates) -> str:
@@ -80,7 +80,7 @@ def named(source: RecordCoordinates) -> str:
     return f"{source.partition.topic_id or source.partition.topic}/{source.partition.number}/{source.offset}"
 
 
-def _is_called(job: str | None, name: str) -> bool:
+def _has_name(job: str | None, name: str) -> bool:
     return job is not None and (job == name or job.partition("/")[2] == name or job.endswith(f"/{name}"))
 
 
@@ -118,7 +118,7 @@ class Census:
     """Groups of the letters added so far.
 
     Attributes:
-        overtaken: number of superseded letters: sent twice, or replayed with a later letter; not in the groups.
+        overtaken: number of superseded letters, which aren't in the groups.
         acknowledged: number of acknowledged letters in the groups.
     """
 
@@ -128,8 +128,8 @@ class Census:
 
     def add(self, letter: StoredDeadLetter) -> None:
         """Count a letter."""
-        of = (letter.reason, letter.job)
-        self._groups.setdefault(of, LetterGroup(*of)).add(letter)
+        key = (letter.reason, letter.job)
+        self._groups.setdefault(key, LetterGroup(*key)).add(letter)
 
     @property
     def groups(self) -> list[LetterGroup]:
@@ -161,7 +161,7 @@ _SHOWN_BYTES = 10
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A value.
+    """Content of a record's value, decoded as far as possible.
 
     Attributes:
         bytes: length of the value.

@@ -32,7 +32,7 @@ ATTEMPT = OURS + "attempt"
 BY = CONNECT + "class.name"
 MATERIALIZER = "headwater_consumers.materializer"
 BRIDGE = "headwater_consumers.bridge"
-"""Header: producer of the letter, and so the kind of its value: an event, or an OpenLineage document."""
+"""Values of the header `BY`: the letter's producer, which shows if its value is an event or an OpenLineage document."""
 # Header of a replayed record: the source of its letter.
 REPLAYED_FROM = OURS + "replayed.from"
 
@@ -95,8 +95,8 @@ class DeadLetter:
         }
         if unread is not None:
             added |= {OFFSET_END: str(unread.end), LEFT_OUT: _UNKNOWN if unread.bytes is None else str(unread.bytes)}
-        never = {*added, OFFSET_END, LEFT_OUT}
-        kept = tuple((name, value) for name, value in self.record.headers if name not in never)
+        replaced = {*added, OFFSET_END, LEFT_OUT}
+        kept = tuple((name, value) for name, value in self.record.headers if name not in replaced)
         return kept + tuple((name, value.encode("utf-8", "replace")) for name, value in added.items())
 
 

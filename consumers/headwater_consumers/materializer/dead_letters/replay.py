@@ -30,7 +30,7 @@ class Replayed:
     """Result of a replay.
 
     Attributes:
-        sent: letters that the original topic has acknowledged.
+        sent: number of letters that the original topic has acknowledged.
         refused: reasons of unsent letters, by location: the brokers' reason, or that the letter has no bytes.
     """
 
@@ -67,7 +67,9 @@ def replay(
             if unreachable:
                 return
             if letter.left_out is not None:
-                report.refused[letter.where] = f"the letter has no bytes of {letter.source}, which can't be sent again"
+                report.refused[letter.where] = (
+                    f"the original record {letter.source} can't be sent again: the letter doesn't have its bytes"
+                )
                 continue
             taken[next(numbers)] = letter
             yield ProducerRecord(letter.back_to(topic), letter.record.key, letter.record.value, replay_headers(letter))

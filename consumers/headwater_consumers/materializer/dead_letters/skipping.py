@@ -57,7 +57,7 @@ def skip(
     letters = KafkaDeadLetters(client, topic=dead_letters, group=group)
     try:
         letters.send(
-            [DeadLetter(record, DeadLetterReason.SKIPPED, DeadLetterStage.APPLY, "", "It was skipped by hand.")]
+            [DeadLetter(record, DeadLetterReason.SKIPPED, DeadLetterStage.APPLY, "", "The record was skipped by hand.")]
         )
     finally:
         letters.close()

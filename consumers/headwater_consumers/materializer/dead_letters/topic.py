@@ -1,6 +1,6 @@
 """Dead-letter topic: sending of letters, and reading of all letters.
 
-`send` returns only when each letter is acknowledged; otherwise its error has the unacknowledged ones.
+`send` returns only when each letter is acknowledged; otherwise it raises an error with the unacknowledged letters.
 """
 
 from __future__ import annotations
@@ -151,12 +151,12 @@ def _without_bytes(letter: DeadLetter, topic: str) -> DeadLetter:
     """Strip a letter to the coordinates of its record."""
     if letter.record.unread is not None:
         return letter
-    left_out = f"its {len(letter.record.value or b''):,} bytes are more than {topic} takes"
+    left_out = f"its {len(letter.record.value or b''):,} bytes are more than {topic} accepts"
     return replace(letter, record=letter.record.without_bytes(left_out), message=f"{letter.message} {left_out}")
 
 
 def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]:
-    """Yield every letter that is on the topic now; a letter that was sent twice, twice. One is in memory at a time.
+    """Yield every letter that is on the topic now, with repetitions. One letter is in memory at a time.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.

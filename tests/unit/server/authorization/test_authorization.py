@@ -248,7 +248,7 @@ def test_a_broken_file_keeps_the_last_policies(tmp_path: Path, caplog: pytest.Lo
     for _ in range(2):
         assert ask(made, ann(), estate) is first
     assert made.broken is not None
-    assert caplog.text.count("policies that were read before hold") == 1
+    assert caplog.text.count("last valid policies stay in use") == 1
     file.unlink()
     assert ask(made, ann(), estate) is first
     file.write_text(NONE)
