@@ -8,7 +8,7 @@ SWEEPS = 8  # of the barycentre heuristic; a graph that a person can read settle
 
 
 def flow_layout(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    """A place for each node, x and y as fractions of the canvas, margins included.
+    """Position of each node: x and y as fractions of the canvas, margins included.
 
     A node's column is the length of the longest path to it from a node without predecessors; within a column, nodes are
     ordered by their neighbours' mean height (Sugiyama's layered drawing, with barycentres). Arrows that close a cycle,
@@ -49,7 +49,7 @@ def flow_layout(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict
 
 
 def _spread(position: int, count: int) -> float:
-    """The middle of slot `position` of `count` equal ones."""
+    """Middle of the slot `position` of `count` equal slots, as a fraction."""
     return (position + 0.5) / count
 
 

@@ -88,13 +88,13 @@ def flaky_tests(path: Path, today: dt.date) -> list[Flaky]:
         if entry.review_by < today:
             raise GateError(
                 f"{path.name}: {entry.test}: review was due on {entry.review_by}. "
-                "Mend the test and remove the entry, or renew since and review_by with what is known now."
+                "Mend the test and remove the entry, or renew since and review_by with the cause as known now."
             )
     return entries
 
 
 def results(junit: Path) -> list[Result]:
-    """Read what pytest reported; a test with several reports, as subtests make, counts once, by its worst."""
+    """Read the outcomes that pytest reported; a test with several reports, as with subtests, has its worst outcome."""
     worst: dict[str, Result] = {}
     for case in _junit(junit).iter("testcase"):
         outcome = _outcome(case)
@@ -122,7 +122,7 @@ def _outcome(case: ET.Element) -> str:
 
 
 def may_be_tried_again(failed: Sequence[str]) -> bool:
-    """Check that the failures are few, and all of tests that depend on more than our code."""
+    """Return True if there are few failures, and only of tests in the folders `RETRIED`."""
     return 0 < len(failed) <= MOST_RETRIED and all(test.startswith(RETRIED) for test in failed)
 
 
@@ -179,14 +179,14 @@ def run_set(name: str, root: Path = ROOT, *, today: dt.date | None = None) -> in
     junit = root / "junit.xml"
     junit.unlink(missing_ok=True)
     processes = min(2, os.cpu_count() or 1)
-    shared_out = ["--numprocesses", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
+    in_parallel = ["--numprocesses", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
     status = _pytest(
-        root, "-m", _SETS[name], f"--hypothesis-profile={name}", *(shared_out if processes > 1 else []), junit=junit
+        root, "-m", _SETS[name], f"--hypothesis-profile={name}", *(in_parallel if processes > 1 else []), junit=junit
     )
     if not junit.exists():
         return status or 1
-    found = results(junit)
-    failed = [result.test for result in found if result.outcome == "failed"]
+    test_results = results(junit)
+    failed = [result.test for result in test_results if result.outcome == "failed"]
     flaky: list[str] = []
     if status == 1 and may_be_tried_again(failed):
         print(f"\nSecond try, alone: {len(failed)} failed", flush=True)
@@ -197,7 +197,7 @@ def run_set(name: str, root: Path = ROOT, *, today: dt.date | None = None) -> in
             mark_flaky(junit, flaky)
             second.unlink()
     print("\nSeconds by folder, all processes together:")
-    for line in ledger(found, budgets(root / "CONTRIBUTING.md")):
+    for line in ledger(test_results, budgets(root / "CONTRIBUTING.md")):
         print(f"  {line}")
     for test in flaky:
         print(f"FLAKY: {test}")
@@ -205,8 +205,8 @@ def run_set(name: str, root: Path = ROOT, *, today: dt.date | None = None) -> in
             print("  Passed on its second try. List it in tests/flaky.toml before the next change:")
             print(_entry(test, today))
     still = [test for test in failed if test not in flaky]
-    skipped = sum(result.outcome == "skipped" for result in found)
-    print(f"{len(found) - len(still) - skipped} passed, {len(still)} failed, {skipped} skipped", flush=True)
+    skipped = sum(result.outcome == "skipped" for result in test_results)
+    print(f"{len(test_results) - len(still) - skipped} passed, {len(still)} failed, {skipped} skipped", flush=True)
     return status
 
 
@@ -227,7 +227,7 @@ def _pytest(root: Path, *arguments: str, junit: Path) -> int:
 
 
 def stress(paths: Sequence[str], root: Path = ROOT) -> int:
-    """Run the tests of these paths 20 times with all processors busy, in one process; new tests prove themselves so."""
+    """Run the tests of these paths 20 times in one process, with all processors busy, to find flaky new tests."""
     with busy_processors(os.cpu_count() or 1):
         command = [sys.executable, "-m", "pytest", "-m", "not study", "--times", str(TIMES_UNDER_STRESS), *paths]
         return subprocess.run(command, cwd=root, check=False).returncode
@@ -266,7 +266,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the arguments, run, and return the exit status."""
     parser = argparse.ArgumentParser(prog="bin/test", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--nightly", action="store_true", help="every test but the studies")
-    parser.add_argument("--stress", nargs="+", metavar="PATH", help="run these 20 times with all processors busy")
+    parser.add_argument(
+        "--stress", nargs="+", metavar="PATH", help="run the tests of these paths 20 times with all processors busy"
+    )
     given = parser.parse_args(arguments)
     if given.stress:
         return stress(given.stress)

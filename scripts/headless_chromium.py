@@ -1,8 +1,8 @@
 """A page in a headless Chromium that reaches only the loopback address.
 
 Every other host fails to resolve: Neo4j Browser, for example, would load fonts, analytics and a feedback widget
-from the internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python
-package playwright drives it and brings none.
+from the internet, and neither a picture nor a test may depend on those. Chromium is the system's own: the Python
+package playwright only controls it.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def new_page(
 
     Args:
         chromium: Running Chromium.
-        width: Of the page, in CSS pixels.
-        height: Of the page, in CSS pixels.
-        colors: Which the person prefers, by their system's settings.
+        width: Width of the page, in CSS pixels.
+        height: Height of the page, in CSS pixels.
+        colors: Colour scheme that the page sees as the user's preference.
     """
     page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=colors)
     page.set_default_timeout(STEP_SECONDS * 1000)

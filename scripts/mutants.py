@@ -1,6 +1,6 @@
-"""Mutants of a module: each is the text of the module with one change of what it computes.
+"""Mutants of a module: each is the text of the module with one change of the computation.
 
-Not changed: docstrings, annotations, decorators, imports, the options of classes, and the words of errors.
+Not changed: docstrings, annotations, decorators, imports, the options of classes, and the messages of errors.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:  # noqa: C901  a list of what is left alone
-    """Those that are of interest."""
+    """Child nodes to mutate; docstrings, annotations, imports, messages of errors and the like are left out."""
     if isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert):
         return
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -180,7 +180,7 @@ def _negated(test: ast.expr) -> ast.expr:
 
 
 def _with(node: N, **fields: object) -> N:
-    """A copy with other fields."""
+    """Copy of a node with some fields replaced."""
     changed = copy.copy(node)
     for name, value in fields.items():
         setattr(changed, name, value)

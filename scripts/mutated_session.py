@@ -1,12 +1,12 @@
 """Tries mutants in one session of pytest: tests are collected once, and each mutant runs in a forked process.
 
-In a process, the mutant's functions give their code to those that are already imported. This is the same as importing
-the mutant if neither importing the module nor collecting the tests depends on what changed. If they might (the change
-is outside of all functions, or collecting has called the function), the mutant isn't tried here: its trial must include
-the import.
+In this process, the changed functions of the imported module get the mutant's code. This equals importing the mutant if
+neither the import of the module nor the collection of the tests depends on the change. If either may depend on it (the
+change is outside of all functions, or the collection has called the function), the mutant isn't tried here: its trial
+must include the import.
 
-Of the tests that take little time, those that killed the last mutants run first. A test that takes four times its usual
-processor time has noticed the mutant, too.
+Quick tests that killed the last mutants run first. A test that takes four times its usual processor time has noticed
+the mutant, too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from typing import Final, Literal, NoReturn, cast
 import pytest
 
 Outcome = Literal["passed", "failed", "too long", "not tried"]
-"""Outcome of one mutant: no test failed, one did, one took too long; or importing it has to be part of its trial."""
+"""Outcome of one mutant: no test failed; one failed; one took too long; or the trial must include the import."""
 
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 5.0
 _MEMORY_BYTES: Final = 4 << 30
-_OPTIMIZED: Final = 0x1  # of a function's code; the code of a class or a module doesn't have it
+_OPTIMIZED: Final = 0x1  # flag of a function's code; the code of a class or a module doesn't have it
 
 
 def changed_functions(before: CodeType, after: CodeType) -> list[tuple[CodeType, CodeType]] | None:
@@ -55,16 +55,16 @@ def _inner(code: CodeType) -> list[CodeType]:
 
 
 def _own(code: CodeType) -> tuple[object, ...]:
-    """Code of a function without the functions that it defines; types included, because True == 1."""
+    """Code without the functions that it defines. The constants are a text with their types, because True == 1."""
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
 
 
 def outcomes(tried: Sequence[tuple[Path, str]], arguments: Sequence[str]) -> Iterator[Outcome]:
-    """The outcome of each mutant, a file and its changed text, in the order given.
+    """Yield the outcome of each mutant, in the given order.
 
     Args:
-        tried: mutants.
+        tried: mutants: the module's file, and its changed text.
         arguments: arguments of pytest.
 
     Raises:
@@ -105,7 +105,7 @@ class _Session:
         self._in_trial = False
 
     def note(self, frame: FrameType, event: str, _argument: object) -> None:
-        """Called for each call while the tests are collected."""
+        """Record a function of the mutated modules that is called while the tests are collected."""
         if event == "call" and frame.f_code.co_filename in self._files:
             self._called.add(frame.f_code)
 
@@ -145,7 +145,7 @@ class _Session:
             os._exit(1)
 
     def _functions(self) -> dict[CodeType, list[FunctionType]]:
-        """Those of the mutated modules, by their code."""
+        """Functions of the mutated modules, by their code."""
         found: dict[CodeType, list[FunctionType]] = {}
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in self._files:
@@ -158,7 +158,7 @@ class _Session:
     def _trial(
         self, given: Sequence[tuple[FunctionType, CodeType]], order: Sequence[tuple[pytest.Item, float]]
     ) -> tuple[Outcome, list[float]]:
-        """The outcome, and the processor time of each test that passed before it.
+        """Return the outcome of a trial, and the processor time of each test that passed.
 
         Args:
             given: functions, and the code that they get.
@@ -189,7 +189,7 @@ def _compiled(path: Path, source: str) -> CodeType:
 def _run(
     given: Sequence[tuple[FunctionType, CodeType]], order: Sequence[tuple[pytest.Item, float]], write: int
 ) -> NoReturn:
-    """Ends this process, with status 0 if no test failed."""
+    """Run the tests and end this process, with status 0 if no test failed."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for function, code in given:

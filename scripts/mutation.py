@@ -4,15 +4,15 @@
     nice uv run scripts/mutation.py identity --output build/identity.json
     uv run scripts/mutation.py fold --module run.py
     uv run scripts/mutation.py derive --tests tests/unit/fold --output build/derive.json    by quick tests first
-    uv run scripts/mutation.py derive --again build/derive.json         only those that survived before, by all tests
+    uv run scripts/mutation.py derive --again build/derive.json         only earlier survivors, by all tests
 
 No file changes. Most mutants change a function, and are tried in one session of pytest, in a forked process each
-(mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are compiled from the
-changed text and put in the place of their module while that is imported, in a forked process with third-party packages
-already loaded, which takes some seconds. A mutant that makes the tests take four times as long also counts as noticed.
+(mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are imported
+from the changed text in place of their module, in a forked process with third-party packages already loaded, which
+takes some seconds. A mutant that makes the tests take four times as long also counts as noticed.
 The tests are listed with the area. Child processes of a test use the unchanged module.
 
-docs/reliability/mutation.md has the scores and the reasons of those that survive.
+docs/reliability/mutation.md has the scores, and explains the mutants that survive.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ AREAS: Final[dict[str, Area]] = {
 
 
 class _Changed(importlib.machinery.SourceFileLoader):
-    """Imports one module from a text of its own."""
+    """Loader of one module from a changed text."""
 
     def __init__(self, name: str, path: Path, source: str) -> None:
         super().__init__(name, str(path))
@@ -148,14 +148,14 @@ class _Changed(importlib.machinery.SourceFileLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """This module's; None for any other."""
+        """Return the spec of this module; None for any other module."""
         del path, target
         return (
             importlib.util.spec_from_file_location(fullname, self.path, loader=self) if fullname == self.name else None
         )
 
     def get_code(self, fullname: str) -> CodeType:
-        """The text, compiled."""
+        """Compile the changed text."""
         del fullname
         return compile(self._source, self.path, "exec", dont_inherit=True)
 
@@ -167,7 +167,7 @@ def module_name(path: Path) -> str:
 
 
 def run_tests(path: Path, source: str, tests: Sequence[str], limit_seconds: float) -> str:
-    """`passed`, `failed` or `too long`: the tests, in a forked process, with this text of a module."""
+    """Run the tests in a forked process with this text of a module; return `passed`, `failed` or `too long`."""
     child = os.fork()
     if child == 0:
         _run_tests_here(path, source, tests)
@@ -184,7 +184,7 @@ def run_tests(path: Path, source: str, tests: Sequence[str], limit_seconds: floa
 
 
 def _run_tests_here(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
-    """Ends the process with pytest's status."""
+    """Run the tests and end this process with pytest's status."""
     status = 1
     try:
         os.setpgid(0, 0)
@@ -208,19 +208,19 @@ def preload() -> None:
         importlib.import_module(name)
     from hypothesis import Phase, settings
 
-    # Not the least example that fails: any does. Profiles of the tests are made from the one that is loaded.
+    # Any failing example is enough, so examples aren't shrunk. The tests derive their profiles from the loaded one.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate))
     settings.load_profile("mutation")
 
 
 def examine(area: Area, names: Sequence[str], sample: int | None, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Every mutant of an area; which survived.
+    """Try every mutant of an area; return the counts and the survivors of each module.
 
     Args:
         area: area to mutate.
         names: names of the files to mutate; empty: all.
         sample: try only every n-th mutant; None: all.
-        before: result of an earlier call: only its survivors are tried; its killed mutants count as killed.
+        before: result of an earlier call; only its survivors are tried, and its killed mutants count as killed.
 
     Raises:
         SystemExit: the tests fail without any change.
@@ -228,7 +228,7 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
     chosen = [path for path in area.files if not names or path.name in names]
     begun = time.monotonic()
     if run_tests(chosen[0], chosen[0].read_text(encoding="utf-8"), area.tests, 3_600) != "passed":
-        raise SystemExit(f"These fail without a change: {' '.join(area.tests)}")
+        raise SystemExit(f"These tests fail without a change: {' '.join(area.tests)}")
     limit = max((time.monotonic() - begun) * _SLOWER, _LEAST_LIMIT_SECONDS)
     print(f"without a change {limit / _SLOWER:.0f} s, given up after {limit:.0f} s", file=sys.stderr)
     modules = {}
@@ -236,17 +236,21 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
         name = str(path.relative_to(ROOT))
         counts = {"failed": 0, "too long": 0, "passed": 0}
         survivors = []
-        made = mutants(path.read_text(encoding="utf-8"))[:: sample or 1]
+        tried_mutants = mutants(path.read_text(encoding="utf-8"))[:: sample or 1]
         if before is not None:
             survivors_before = {(one["before"], one["after"]) for one in before["modules"][name]["survivors"]}
-            again = [mutant for mutant in made if (mutant.before, mutant.after) in survivors_before]
-            counts["failed"], made = len(made) - len(again), again
-        quickly = []
-        for tried in outcomes([(path, mutant.source) for mutant in made], [*_PYTEST, *area.tests]):
-            quickly.append(tried)
-            if len(quickly) % _PROGRESS == 0:
-                print(f"{name}: {len(quickly)} of {len(made)}, {Counter(quickly)}", file=sys.stderr, flush=True)
-        for mutant, tried in zip(made, quickly, strict=True):
+            survivors_again = [mutant for mutant in tried_mutants if (mutant.before, mutant.after) in survivors_before]
+            counts["failed"], tried_mutants = len(tried_mutants) - len(survivors_again), survivors_again
+        outcomes_so_far = []
+        for tried in outcomes([(path, mutant.source) for mutant in tried_mutants], [*_PYTEST, *area.tests]):
+            outcomes_so_far.append(tried)
+            if len(outcomes_so_far) % _PROGRESS == 0:
+                print(
+                    f"{name}: {len(outcomes_so_far)} of {len(tried_mutants)}, {Counter(outcomes_so_far)}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        for mutant, tried in zip(tried_mutants, outcomes_so_far, strict=True):
             outcome = run_tests(path, mutant.source, area.tests, limit) if tried == "not tried" else tried
             counts[outcome] += 1
             if outcome == "passed":
@@ -260,15 +264,19 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
 
 
 def main() -> None:
-    """The command."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("area", nargs="?", choices=sorted(AREAS))
     parser.add_argument("--module", action="append", default=[], help="only this file of the area; may be repeated")
-    parser.add_argument("--tests", action="append", default=[], help="these in place of the area's; may be repeated")
-    parser.add_argument("--every", type=int, default=None, help="only every so-manieth mutant: a sample")
-    parser.add_argument("--again", type=Path, default=None, help="only the survivors that this file has, an --output")
+    parser.add_argument(
+        "--tests", action="append", default=[], help="run these tests instead of the area's; may be repeated"
+    )
+    parser.add_argument("--every", type=int, default=None, help="try only every N-th mutant, as a sample")
+    parser.add_argument(
+        "--again", type=Path, default=None, help="try only the survivors in this file, an earlier --output"
+    )
     parser.add_argument("--output", type=Path, default=None, help="write the counts and survivors, JSON, to this file")
-    parser.add_argument("--list", action="store_true", help="how many mutants each area has")
+    parser.add_argument("--list", action="store_true", help="list the areas with their numbers of mutants")
     arguments = parser.parse_args()
     if arguments.list or arguments.area is None:
         for name, area in AREAS.items():
@@ -281,13 +289,13 @@ def main() -> None:
     area = AREAS[arguments.area]
     if arguments.tests:
         area = Area(area.modules, tuple(arguments.tests))
-    found = examine(area, arguments.module, arguments.every, before)
+    result = examine(area, arguments.module, arguments.every, before)
     if arguments.output is not None:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    made = sum(module["mutants"] for module in found["modules"].values())
-    killed = sum(module["killed"] for module in found["modules"].values())
-    print(f"{arguments.area}: {killed} of {made} mutants killed, {killed / max(made, 1):.1%}")
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    total = sum(module["mutants"] for module in result["modules"].values())
+    killed = sum(module["killed"] for module in result["modules"].values())
+    print(f"{arguments.area}: {killed} of {total} mutants killed, {killed / max(total, 1):.1%}")
 
 
 if __name__ == "__main__":

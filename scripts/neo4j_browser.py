@@ -21,7 +21,7 @@ from playwright.sync_api import Error as PlaywrightError
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-CLOSE = 0.6  # of its final distance from the centre a node keeps while the view comes nearer
+CLOSE = 0.6  # share of its final distance from the centre at which a node waits while the view zooms in
 
 # The Browser draws with d3, which keeps each element's datum on the element.
 _NODES = """nodes => nodes.map(({__data__: d}) =>
@@ -50,9 +50,9 @@ def open_browser(chromium: str, *, width: int = 1600, height: int = 900, styled:
 
     Args:
         chromium: Path of the program.
-        width: Of the page, in CSS pixels.
-        height: Of the page, in CSS pixels.
-        styled: Whether it has the kit's style from the start; otherwise it has the Browser's own.
+        width: Width of the page, in CSS pixels.
+        height: Height of the page, in CSS pixels.
+        styled: Whether the page has the kit's style from the start; otherwise it has the Browser's own style.
     """
     kept = LOCAL_STORAGE | ({"grass": grass()} if styled else {})
     storage = "".join(
@@ -74,13 +74,13 @@ class NeoBrowser:
         """Open the Browser and connect it to the database.
 
         Args:
-            browser_url: Where the Browser is served, such as `http://127.0.0.1:7474/browser/`.
-            bolt_uri: Where the database is, such as `bolt://127.0.0.1:7687`.
+            browser_url: Address of the Browser, such as `http://127.0.0.1:7474/browser/`.
+            bolt_uri: Address of the database, such as `bolt://127.0.0.1:7687`.
             user: Neo4j's user.
-            password: Its password; no error shows it.
+            password: The user's password; no error shows it.
 
         Raises:
-            NeoBrowserError: The page did not come, or the credentials were refused.
+            NeoBrowserError: The page didn't open, or the credentials were refused.
         """
         page = self._page
         scheme, _, address = bolt_uri.partition("://")
@@ -130,7 +130,7 @@ class NeoBrowser:
         """Show a guide beside the editor.
 
         Raises:
-            NeoBrowserError: It did not come.
+            NeoBrowserError: The guide didn't open.
         """
         with self._step("opening the guide"):
             self._type(f":guide {url}")
@@ -182,7 +182,7 @@ class NeoBrowser:
             places: By node id, x and y as fractions of the free canvas; (0, 0) is its top left.
         """
         with self._step("arranging the nodes"):
-            # Close to the view's centre first, so that no node leaves the canvas while the view comes nearer.
+            # First drag all nodes close to the view's centre, so that none leaves the canvas while the view zooms in.
             canvas, free = self._canvas(), self._free_canvas()
             centre = (canvas.x + canvas.width / 2 - free.x) / free.width, 0.5
             near = CLOSE * min(1.0, self._scale())

@@ -5,7 +5,7 @@
 
 Effect of dropping a file on Neo4j Browser 5.24: a `.grass` becomes its style; every `.cypher` in a
 `.zip` becomes a favourite, in a folder named as its own; a `.cypher` by itself becomes a single favourite, however many
-queries it holds. So the questions are a file each and are given out as a zip.
+queries it holds. So each question is a file, and all are distributed as a zip.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from pathlib import Path
 KIT = Path(__file__).parents[1] / "ops" / "neo4j-browser"
 QUIET = "// No rows is good news."
 PORT = 8474
-# The Browser asks for guides of localhost by that name alone, unless the server's settings list more hosts.
+# The Browser loads guides only from the host name localhost, unless the server's settings list more hosts.
 HOST = "localhost"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip, so that equal questions give equal bytes
 
 INTRODUCTION = {
-    "1 lineage": "What a dataset or a column comes from, and what comes of it. Arrows point the way data flows.",
-    "2 runs": "What ran, what it read and wrote, and which code it was.",
-    "3 traces": "From an offset to the micro-batch that read it, and on; from files to offsets; segments unpacked.",
-    "4 impact": "What a change would touch, and whom to tell.",
-    "5 blast radius": "How far bad data has come.",
-    "6 changes": "What is new in lineage, what is gone, and which code did it.",
+    "1 lineage": "Sources of a dataset or column, and everything derived from it. Arrows point along the data flow.",
+    "2 runs": "Runs: the datasets that each read and wrote, and its code.",
+    "3 traces": "From an offset to the micro-batch that read it, and on from there; from files to offsets; segments.",
+    "4 impact": "Everything that a change would affect, and people to inform.",
+    "5 blast radius": "Everything that bad data has reached.",
+    "6 changes": "New and removed lineage, and the code that changed it.",
     "7 search": "Find things by name or owner.",
-    "8 data quality": "Where lineage, or the data, is not as it should be. Of most of these, no rows is good news.",
+    "8 data quality": "Faults of lineage or of data. For most of these questions, no rows is good news.",
 }
 WELCOME = """
-<p>Questions to the lineage graph. A click on one puts it into the editor. Many begin with the name that they ask of:
-put yours there. The names that stand there are of the demo.</p>
+<p>Questions to the lineage graph. A click on a question puts it into the editor. Many questions begin with a name of
+the demo: replace it with your own.</p>
 <p>Drop <code>headwater.grass</code> on this page for colours and captions, and <code>favorites.zip</code> to have these
 questions among your favourites.</p>
 """
@@ -49,11 +49,11 @@ class Favorite:
     """One question.
 
     Attributes:
-        path: Of its file.
-        folder: Words of its folder, such as `5 blast radius`.
+        path: Path of its file.
+        folder: Name of its folder with spaces, such as `5 blast radius`.
         title: Its first line.
         cypher: The whole file, as the Browser gets it.
-        quiet: Whether it searches for faults, so that a sound graph gives no rows.
+        quiet: Whether the question searches for faults, so that a sound graph gives no rows.
     """
 
     path: Path
@@ -115,13 +115,13 @@ class GuideHandler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def do_OPTIONS(self) -> None:
-        """Answer the leave that is asked for first."""
+        """Answer the preflight request of CORS."""
         self.send_response(204)
         self.end_headers()
 
 
 def guide_server(port: int = PORT, kit: Path = KIT) -> ThreadingHTTPServer:
-    """Run a server of the kit, only on loopback; port 0 chooses a free one."""
+    """Make a server of the kit, only on loopback; port 0 chooses a free port."""
     return ThreadingHTTPServer((HOST, port), partial(GuideHandler, directory=str(kit)))
 
 
@@ -129,7 +129,7 @@ def main() -> int:
     """Run the script and return its exit status."""
     flags = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     flags.add_argument("action", choices=("build", "serve"))
-    flags.add_argument("--port", type=int, default=PORT, help="to serve at (default: %(default)s)")
+    flags.add_argument("--port", type=int, default=PORT, help="port of the guide's server (default: %(default)s)")
     chosen = flags.parse_args()
     if chosen.action == "build":
         build()

@@ -23,7 +23,7 @@ LOCAL_STORAGE = {
 
 
 def grass(path: Path = STYLE) -> dict[str, dict[str, str]]:
-    """A style file as the Browser stores it: the properties of each selector. Comments aren't stored."""
+    """Read a style file as the Browser stores it: the properties of each selector, by name. Comments aren't stored."""
     text = path.read_text(encoding="utf-8")
     rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     return {

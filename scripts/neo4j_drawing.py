@@ -9,7 +9,7 @@ LOOP = 60  # pixels above the highest node, for an arrow from it to itself
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A circle. `id` is good for this page only."""
+    """A circle. Its `id` is valid only on this page."""
 
     id: str
     label: str

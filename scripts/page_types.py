@@ -16,7 +16,7 @@ from headwater_server.app import openapi_document
 FILE = Path(__file__).parents[1] / "web" / "src" / "app" / "answers.ts"
 _HEAD = "// Types of the HTTP API's answers. Made by scripts/page_types.py; docs of each field are in /openapi.json.\n"
 _ABSENT = frozenset({"incidents"})
-"""Members of answers that are absent where there is nothing to say, which is nearly always."""
+"""Members of answers that are absent if they would be empty, which is nearly always."""
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
 

@@ -31,7 +31,7 @@ FAVORITES = {
     "browser-trace.png": "Which segment read an offset of a topic, drawn: its query, its runs, what it read and wrote",
     "browser-impact.png": "Impact, drawn: jobs and datasets behind a dataset",
 }
-AGAINST = {"READS", "CONSUMED", "READ"}  # relationships that point from what data flows into to where it comes from
+AGAINST = {"READS", "CONSUMED", "READ"}  # relationships that point against the data flow: from the reader to its source
 
 
 def main() -> int:
@@ -40,10 +40,10 @@ def main() -> int:
         description=(__doc__ or "").partition("\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
     flags.add_argument("--query", help="Cypher that returns paths or nodes, to be drawn instead; needs --output")
-    flags.add_argument("--output", type=Path, help="the PNG to write it to")
-    flags.add_argument("--browser-url", help="where Neo4j Browser is served, when no embedded stack is running")
-    flags.add_argument("--width", type=int, default=1680, help="of the page, in pixels")
-    flags.add_argument("--height", type=int, default=920, help="of the page, in pixels")
+    flags.add_argument("--output", type=Path, help="PNG file for the picture of --query")
+    flags.add_argument("--browser-url", help="address of Neo4j Browser, needed if no embedded stack is running")
+    flags.add_argument("--width", type=int, default=1680, help="width of the page, in pixels")
+    flags.add_argument("--height", type=int, default=920, help="height of the page, in pixels")
     chosen = flags.parse_args()
     if bool(chosen.query) != bool(chosen.output):
         flags.error("--query and --output need each other")
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def every_picture() -> dict[Path, str]:
-    """Queries by the file that their picture goes to."""
+    """Query of each picture, by the picture's file."""
     by_title = {one.title: one.cypher for one in load_favorites()}
     queries = PICTURES | {name: by_title[title] for name, title in FAVORITES.items()}
     return {IMAGES / name: query for name, query in queries.items()}

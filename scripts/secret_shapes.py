@@ -3,7 +3,7 @@
     uv run scripts/secret_shapes.py PATH/TO/gitleaks/config/gitleaks.toml VERSION
 
 Only rules that recognise a secret by its shape are used. `headwater_schemas/redaction.py` judges names itself.
-Expressions of Go become those of Python. Why gitleaks: docs/decisions/secrets-by-their-shape.md.
+Patterns of Go are converted to Python's syntax. Why gitleaks: docs/decisions/secrets-by-their-shape.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_MORE: Final = "(?![A-Za-z0-9_])"
 
 
 def shapes(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rules that are taken, in Python's expressions."""
+    """Return the rules that are used, with their patterns in Python's syntax."""
     return [
         {
             "id": rule["id"],

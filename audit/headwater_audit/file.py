@@ -75,7 +75,7 @@ class AuditFile:
                 os.ftruncate(self._file, size)
             except OSError:
                 raise AuditUnwritableError(
-                    f"{self._path} can't be written: {error.strerror}; part of it may be there", clean=False
+                    f"{self._path} can't be written: {error.strerror}; some of the lines may be in it", clean=False
                 ) from error
             raise AuditUnwritableError(f"{self._path} can't be written: {error.strerror}") from error
         finally:
@@ -113,7 +113,7 @@ class AuditFile:
             except FileNotFoundError:
                 there = None
             if there is None or (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
-                self.close()  # somebody else has renamed it
+                self.close()  # another process has renamed the file
             elif here.st_size >= self._max_bytes:
                 number = max((number for number, _ in rotated(self._path)), default=0) + 1
                 self._path.rename(self._path.with_name(f"{self._path.name}.{number:06d}"))

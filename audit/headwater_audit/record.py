@@ -16,8 +16,8 @@ LONGEST_VALUE: Final = 1_000
 MOST_VALUES: Final = 50
 """Maximum number of values of parameters in a record."""
 MOST_CHARACTERS: Final = 16_384
-"""Characters of names and values that are looked at for a record: to redact a megabyte takes seconds, in which a server
-does nothing else. The longest name of a dataset has fewer."""
+"""Maximum number of characters of parameters in a record, names and values together. Redacting a megabyte would take
+seconds, in which a server does nothing else. The longest name of a dataset has fewer characters."""
 _LONGEST_NAME: Final = 200
 _LONGEST_SUBJECT: Final = 500
 
@@ -32,7 +32,7 @@ class Kind(StrEnum):
     OUTCOME = "OUTCOME"
     """A question was answered, a change was made, or a request was refused."""
     LOST = "LOST"
-    """Records couldn't be written: their number, and when."""
+    """Number of records that couldn't be written, with the times of the first and the last."""
     HEAD = "HEAD"
     """Signature of all lines of the chain so far."""
     CLOSED = "CLOSED"

@@ -36,7 +36,7 @@ class AuditQuery:
         until: latest time, excluded.
         operation: exact operation of the API, or command.
         outcome: end of the request or command.
-        dataset: part of a parameter's value, such as a dataset's name or key.
+        dataset: text in the value of any parameter, such as a dataset's name or key.
     """
 
     subject: str | None = None
@@ -94,7 +94,7 @@ def _record(data: bytes) -> dict[str, Any] | None:
 
 
 def parameters_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Names and values of a record's parameters. Values that the audit wouldn't write are left out."""
+    """Names and values of a record's parameters. Parameters in a form that the audit doesn't write are left out."""
     filters = record.get("filters")
     for name, values in filters.items() if isinstance(filters, dict) else ():
         for value in values if isinstance(values, list) else ():

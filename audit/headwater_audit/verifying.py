@@ -126,8 +126,7 @@ class Verification:
         lines: number of lines that were read.
         records: number of lines about requests and commands.
         chains: number of chains.
-        chains: number of chains.
-        lost: number of lost records, as LOST lines state it.
+        lost: number of lost records, by the LOST lines.
         heads_checked: number of heads whose signature was checked with a given key.
         found: number of findings.
         findings: the first findings.
@@ -176,7 +175,7 @@ class Verifier:
         self._lines += 1
         parsed = _parsed(line.data)
         if parsed is None:
-            self._not_settled(line.stream)
+            self._report_pending(line.stream)
             self._pending[line.stream] = line
             self._before[line.stream] = (digest(line.data),)
             return
@@ -186,17 +185,17 @@ class Verifier:
         hashes = (stated, actual)
         if stated != actual or written != line.data:
             self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
-        covers = members["kind"] in SIGNED and (not self._keys or self._signed(line, members))
+        covers = members["kind"] in SIGNED and (not self._keys or self._signed_by_given_key(line, members))
         before = self._found
-        self._linked(line, members, hashes, covers=covers)
+        self._check_chain(line, members, hashes, covers=covers)
         if line.stream in _ORDERED:
             # A gap of the chain is reported once.
-            self._follows(line, members, is_reported=self._found > before)
-        self._not_settled(line.stream)
+            self._check_order(line, members, is_reported=self._found > before)
+        self._report_pending(line.stream)
         self._count(members)
         self._before[line.stream] = hashes
         self._last[line.stream] = Head(members["chain"], members["sequence"], stated)
-        self._expect(members, hashes)
+        self._mark_found(members, hashes)
 
     def truncated(self, place: str) -> None:
         """Report that the beginning of a stream is gone."""
@@ -206,7 +205,7 @@ class Verifier:
         """Return the result for all lines so far."""
         for stream, line in list(self._pending.items()):
             if line.whole:
-                self._not_settled(stream)
+                self._report_pending(stream)
             else:
                 self._unfinished.append(line.place)
                 del self._pending[stream]
@@ -232,24 +231,24 @@ class Verifier:
             heads=tuple(sorted(heads | set(self._last.values()), key=lambda each: (each.chain, each.sequence))),
         )
 
-    def _not_settled(self, stream: str) -> None:
+    def _report_pending(self, stream: str) -> None:
         """Report a stream's pending unfinished line, which no later line explained."""
         if (line := self._pending.pop(stream, None)) is not None:
-            self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The line isn't one that the audit writes."))
+            self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The audit doesn't write such lines."))
 
-    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> bool:
-        """Check the signature of a head; return whether it is one of the given keys'."""
+    def _signed_by_given_key(self, line: PlacedLine, members: Mapping[str, Any]) -> bool:
+        """Check the signature of a head; return True if a given key made it."""
         key, signature = members.get("key"), members.get("signature")
         self._checked += 1
         if not isinstance(key, str) or not isinstance(signature, str):
             self._add(Fault.SIGNATURE, line, members, "The head isn't signed.")
             return False
         if key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
-            self._add(Fault.SIGNATURE, line, members, "The head's signature isn't one of the given key.")
+            self._add(Fault.SIGNATURE, line, members, "The head's signature isn't by a given key.")
             return False
         return True
 
-    def _follows(self, line: PlacedLine, members: Mapping[str, Any], *, is_reported: bool) -> None:
+    def _check_order(self, line: PlacedLine, members: Mapping[str, Any], *, is_reported: bool) -> None:
         """Compare the previous line in the file with the one that was there when the line was written."""
         after, before = members.get("after", members["previous"]), self._before.get(line.stream)
         if before is not None and after in before:
@@ -258,36 +257,56 @@ class Verifier:
         elif is_reported:
             return
         elif before is not None:
-            self._add(Fault.REMOVED, line, members, "Lines just before it were removed, moved, inserted or changed.")
+            self._add(
+                Fault.REMOVED,
+                line,
+                members,
+                "Lines directly before this line were removed, moved, inserted or changed.",
+            )
         elif after in self._earlier.values():
             self._expected = {where: known for where, known in self._expected.items() if known != after}
         elif after != NOTHING:
-            self._add(Fault.BEGINNING, line, members, f"Lines before it are missing; the last one had hash {after}.")
+            self._add(
+                Fault.BEGINNING,
+                line,
+                members,
+                f"Lines before this line are missing; the last missing line had hash {after}.",
+            )
 
-    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...], *, covers: bool) -> None:
+    def _check_chain(
+        self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...], *, covers: bool
+    ) -> None:
         """Compare a line with the end of its chain."""
         chain, sequence, previous = members["chain"], members["sequence"], members["previous"]
         state = self._open.get(chain)
         if state is None:
             if _short(chain) in self._closed:
-                self._add(Fault.AFTER_END, line, members, "It stands behind the last line of its chain.")
+                self._add(Fault.AFTER_END, line, members, "The line follows the last line of its chain.")
                 return
             self._chains += 1
             is_first = members["kind"] == Kind.OPENED and sequence == 0 and previous == NOTHING
             if not is_first and self._earlier.get((chain, sequence - 1)) != previous:
-                self._add(Fault.BEGINNING, line, members, f"Lines of its chain before {sequence} are missing.")
-            self._expected.pop((chain, sequence - 1), None)  # it is in an archive
+                self._add(Fault.BEGINNING, line, members, f"Lines of the chain before position {sequence} are missing.")
+            self._expected.pop((chain, sequence - 1), None)  # the previous line is in an archive
             state = self._open[chain] = _State(sequence, hashes, line.place, covered=sequence - 1)
         elif sequence == state.sequence + 1:
             if previous not in state.hashes:
                 self._add(
-                    Fault.REWRITTEN, line, members, f"The line before it, {state.place}, isn't the one it followed."
+                    Fault.REWRITTEN,
+                    line,
+                    members,
+                    f"The chain's previous line, {state.place}, isn't the line that this one followed.",
                 )
         elif sequence > state.sequence:
             missing = f"{state.sequence + 1} to {sequence - 1}" if sequence - state.sequence > 2 else f"{sequence - 1}"
-            self._add(Fault.GAP, line, members, f"Of its chain {missing} is missing behind {state.place}.")
+            self._add(Fault.GAP, line, members, f"Missing in the chain after {state.place}: {missing}.")
         else:
-            self._add(Fault.REPEATED, line, members, f"It was moved or is there twice: {state.place} came after it.")
+            self._add(
+                Fault.REPEATED,
+                line,
+                members,
+                f"The line was moved or is there twice: the chain already goes on to {state.place}.",
+            )
             return
         state.sequence, state.hashes, state.place = sequence, hashes, line.place
         if covers:
@@ -311,7 +330,7 @@ class Verifier:
         elif members["kind"] == Kind.OUTCOME:
             state.intents.discard(request)
 
-    def _expect(self, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
+    def _mark_found(self, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
         where = members["chain"], members["sequence"]
         if self._expected.get(where) in hashes:
             del self._expected[where]
@@ -332,14 +351,14 @@ def _short(chain: str) -> bytes:
 def _parsed(data: bytes) -> tuple[dict[str, Any], bytes] | None:
     """Members of a line, and the bytes that the audit writes for them; None if it isn't an audit line."""
     try:
-        found = json.loads(data)
-        written = canonical(found)
+        members = json.loads(data)
+        written = canonical(members)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict):
+    if not isinstance(members, dict):
         return None
-    sequence = found.get("sequence")
-    texts = (found.get(name) for name in ("chain", "hash", "kind", "previous"))
+    sequence = members.get("sequence")
+    texts = (members.get(name) for name in ("chain", "hash", "kind", "previous"))
     if not all(isinstance(text, str) for text in texts) or type(sequence) is not int or sequence < 0:
         return None
-    return (found, written) if found["kind"] in _KINDS else None
+    return (members, written) if members["kind"] in _KINDS else None

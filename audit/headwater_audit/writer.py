@@ -97,7 +97,7 @@ class AuditWriter:
     Args:
         destination: destination of lines; closed with this object.
         signer: key of the heads; None: heads are unsigned.
-        process: description of the process in the first line, as values of JSON, besides its id and machine.
+        process: further description of the process for the first line, besides its id and machine, as values of JSON.
         head_records: number of records after which a head follows.
         head_seconds: maximum time until a head follows a record.
         timeout_seconds: maximum time to wait for a record, and for the last line.
@@ -141,7 +141,7 @@ class AuditWriter:
         return f"{self._destination}, with {'unsigned' if self._signer is None else 'signed'} heads"
 
     def submit(self, record: AuditRecord) -> Future[None]:
-        """Return the future of a record. It is done when the record is durable, or with AuditUnwritableError.
+        """Return the future of a record. It ends when the record is durable, or with an AuditUnwritableError.
 
         A record whose future is cancelled before its commit begins isn't written, and counts as lost.
         """
@@ -151,7 +151,9 @@ class AuditWriter:
                 settled.set_exception(AuditUnwritableError("the audit is closed"))
             elif len(self._waiting) >= _MOST_WAITING:
                 self._count_lost(1)
-                settled.set_exception(AuditUnwritableError(f"{len(self._waiting):,} records wait for it already"))
+                settled.set_exception(
+                    AuditUnwritableError(f"{len(self._waiting):,} records already wait to be written")
+                )
             else:
                 self._waiting.append((record, settled))
                 self._changed.notify()
@@ -187,7 +189,7 @@ class AuditWriter:
     def close(self) -> None:
         """Write waiting records and the chain's last line, and close the destination.
 
-        After the maximum time to wait, the method returns without that: the process must be able to end.
+        After `timeout_seconds`, the method returns even if this isn't done: the process must be able to end.
         """
         with self._changed:
             self._closing = True
@@ -243,7 +245,7 @@ class AuditWriter:
                 written = f"{self._chain.id}:{position.sequence - 1}"
                 self._chain = self._new_chain(written if position.sequence else None)
         except Exception as error:  # a request that waits for a dead thread would wait for ever
-            failure = AuditUnwritableError("a defect of the audit; the log has it")
+            failure = AuditUnwritableError("a defect of the audit; see the log")
             failure.__cause__ = error
             log.exception("A record couldn't be made or written.")
             self._chain = self._new_chain(None)

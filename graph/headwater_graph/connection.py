@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
-# Without a handler, its warnings of lost connections would go to stderr. Their consequences are raised as errors.
+# Without a handler, the driver's warnings of lost connections would go to stderr. It also raises errors for them.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
@@ -35,8 +35,8 @@ CERTIFICATE_SETTINGS = "HEADWATER_NEO4J_URI, SSL_CERT_FILE"
 def untrusted_certificate(error: BaseException, uri: str) -> str | None:
     """Explain a driver's error that comes from Neo4j's certificate, with the fix; None for any other error.
 
-    The driver raises the same error for an untrusted certificate and for an unreachable server. OpenSSL's error is its
-    cause.
+    The driver raises the same error for an untrusted certificate and for an unreachable server. For a certificate,
+    OpenSSL's error is its cause.
     """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):

@@ -18,7 +18,7 @@ MISSING = "_missing"
 REVISED = "_revised"
 """Property of a DeclarationSet: stamp of its revision."""
 OWN = "_own"
-"""Property of READS, WRITES and FEEDS: true where the job itself declares it (`derive.declared_links`)."""
+"""Property of READS, WRITES and FEEDS: true if the job itself declares the relationship (`derive.declared_links`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def declaration_state(items: Iterable[str], there: Collection[str]) -> Declarati
 
 
 def set_properties(revision: Revision | None, state: DeclarationState) -> dict[str, Any]:
-    """Properties of a set's node that follow from its revision; None is no property."""
+    """Properties of a set's node that follow from its revision; a property with the value None is absent."""
     if revision is None:
         return {}
     return {
@@ -92,5 +92,5 @@ def feeds_of(inputs: Collection[str], outputs: Collection[str], pairs: Collectio
 
 
 def _keys(properties: Mapping[str, Any], name: str) -> list[str]:
-    found = properties.get(name)
-    return list(found) if found else []
+    values = properties.get(name)
+    return list(values) if values else []

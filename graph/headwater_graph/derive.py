@@ -168,8 +168,8 @@ def neighbour_of(interval: IntervalFacts) -> Neighbour:
 
 
 def next_properties(before: Neighbour, after: Neighbour) -> Props:
-    """Properties of NEXT between two neighbours: empty when the chain is sound there."""
-    both = [(use, earlier, later) for use, earlier, later in _in_both(before, after) if not _goes_on(earlier, later)]
+    """Properties of NEXT between two neighbours: empty if the second continues where the first ends."""
+    both = [(use, earlier, later) for use, earlier, later in _in_both(before, after) if not _continues(earlier, later)]
     out: Props = {}
     if any(_goes_back(earlier, later) for _, earlier, later in both):
         out["rewinds"] = before.query
@@ -180,7 +180,7 @@ def next_properties(before: Neighbour, after: Neighbour) -> Props:
     overlaps: list[tuple[str, int, int, int]] = []
     for use, earlier, later in both:
         if use.type is not RelType.CONSUMED:
-            continue  # the written part may be an upper bound, and others write there, too
+            continue  # the range may be an upper bound, and other queries may write to the dataset
         for partition, end, start in _joints(earlier, later):
             if end < start:
                 gaps.append((use.dataset, partition, end, start))
@@ -204,7 +204,7 @@ def marked(query: str, properties: Props) -> Props:
     return {**properties, "_broken": query} if broken else dict(properties)
 
 
-def _goes_on(before: Props, after: Props) -> bool:
+def _continues(before: Props, after: Props) -> bool:
     """Return True if every partition starts at its previous end offset. A quick comparison for the usual case."""
     return (
         before["position"] == "kafka" == after["position"]
@@ -220,7 +220,7 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
         return
     if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
         return
-    if _is_anew(before, after):
+    if _is_recreated(before, after):
         return
     starts = _ranges(after)
     for partition, (_, end) in _ranges(before).items():
@@ -229,14 +229,14 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
 
 
 def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
-    """Uses that both have, with the positions of both, in order."""
+    """Uses that have a position in both, each with the two positions, in order of use."""
     here, there = before.positions, after.positions
     return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
 
 
 def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
     """Check whether a topic was recreated between two neighbours."""
-    return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
+    return any(_is_recreated(earlier, later) for _, earlier, later in _in_both(before, after))
 
 
 def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
@@ -250,15 +250,15 @@ def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
     return [
         (use.dataset, partition, start)
         for use, earlier, later in _in_both(before, after)
-        if use.type is RelType.CONSUMED and _is_anew(earlier, later)
+        if use.type is RelType.CONSUMED and _is_recreated(earlier, later)
         if {earlier["certainty"], later["certainty"]} <= _COMPARABLE
         for partition, (start, _) in _ranges(later).items()
         if start
     ]
 
 
-def _is_anew(before: Props, after: Props) -> bool:
-    """Return True if a topic is another incarnation."""
+def _is_recreated(before: Props, after: Props) -> bool:
+    """Return True if the topic was deleted and created again between the two positions."""
     incarnations = before.get("topic_id"), after.get("topic_id")
     return None not in incarnations and incarnations[0] != incarnations[1]
 
@@ -267,7 +267,7 @@ def _goes_back(before: Props, after: Props) -> bool:
     """Return True if positions go backwards. A search by batch id can't cross this point."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return False
-    if _is_anew(before, after):
+    if _is_recreated(before, after):
         return True
     later = _ranges(after)
     return any(
@@ -384,7 +384,7 @@ def application_end(
 
     Args:
         run: the run.
-        children: runs that it started and that reported no end, each with `later` of `own_end`.
+        children: runs that it started and that reported no end; each with the argument `later` for `own_end`.
         last: latest observation of this run and of all runs that it started.
     """
     if run.reported or last is None:
@@ -439,13 +439,13 @@ def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
     for begun in starts.values():
         begun.sort()
     later = {run.key: _after(run, starts, known) for run in known.values()}
-    above: dict[str, RunEnd | None] = {}
+    own_ends: dict[str, RunEnd | None] = {}
     for key, run in known.items():
         last = max((each.last for each in (run, *children[key]) if each.last is not None), default=None)
-        below = application_end(run, ((child, later[child.key]) for child in children[key]), last)
-        above[key] = own_end(run, later[key]) or below
+        by_children = application_end(run, ((child, later[child.key]) for child in children[key]), last)
+        own_ends[key] = own_end(run, later[key]) or by_children
     return {
-        key: end_properties(run, above[key] or child_end(run, above.get(run.parent or "")))
+        key: end_properties(run, own_ends[key] or child_end(run, own_ends.get(run.parent or "")))
         for key, run in known.items()
     }
 
@@ -479,7 +479,7 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
     |-----------------|---------------------|-------------------------------------------------------|
     | a field         | a field             | (:HwColumn)-[:DERIVES]->(:HwColumn)                   |
     | a whole dataset | a field             | (:HwDataset)-[:DERIVES]->(:HwColumn)                  |
-    | either          | None: all of them   | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
+    | either          | None: all fields    | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
     | None            | a field, or None    | (:HwPlan)-[:GENERATES]->(:HwColumn or :HwDataset)     |
     """
     lineage = plan.lineage
@@ -499,9 +499,9 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
         else:
             type_ = RelType.INFLUENCES if edge.output_field is None else RelType.DERIVES
             start = node(edge.input, edge.input_field)
-        described = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
+        identity = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
         properties: Props = {
-            "key": keys.edge_key(tenant, type_, key, start, end, *described),
+            "key": keys.edge_key(tenant, type_, key, start, end, *identity),
             "plan": key,
             "job": plan.job,
             keys.SCOPE: plan.identity[keys.SCOPE],

@@ -310,8 +310,8 @@ def summary_differences(
     for use, range_ in summary.ranges.items():
         key = use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal)
         ordinal = {"ordinal": use.ordinal} if use.ordinal else {}
-        expected[f"{use.type} {use.dataset} {use.ordinal}"] = _there({"key": key} | ordinal | range_.properties())
-    found: dict[str, Any] = {
+        expected[f"{use.type} {use.dataset} {use.ordinal}"] = _present({"key": key} | ordinal | range_.properties())
+    actual: dict[str, Any] = {
         **{name: value for name, value in record["properties"].items() if not name.startswith(_BYTES)},
         "IN_QUERY": record["queries"],
         **{f"IN_RUN {key}": count for key, count in record["runs"]},
@@ -321,13 +321,13 @@ def summary_differences(
             for type_, key, properties in record["uses"]
         },
     }
-    expected = _there(expected)
+    expected = _present(expected)
     return {
-        name: found.get(name, "not there")
-        for name in sorted(expected.keys() | found.keys())
-        if expected.get(name) != found.get(name)
+        name: actual.get(name, "not there")
+        for name in sorted(expected.keys() | actual.keys())
+        if expected.get(name) != actual.get(name)
     }
 
 
-def _there(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _present(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}

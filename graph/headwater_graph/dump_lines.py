@@ -31,7 +31,7 @@ def segment_line(key: str, differences: Mapping[str, Any]) -> str:
 
     Args:
         key: key of the node.
-        differences: differences by name of the property or relationship.
+        differences: found values of the properties and relationships that differ, by name.
     """
     return _line({"key": key, "labels": [SEGMENT], "properties": differences})
 

@@ -1,11 +1,11 @@
 """Rules of incidents: the state that follows from the log of actions, and the nodes that the scope concerns.
 
-The state is never stored apart from its log: `incident_state` makes it anew whenever an entry comes. Its words are
+Whenever the log gets an entry, `incident_state` derives the state from the whole log again. The states are
 OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of their stamps:
 
 | action        | New, Ack, Assigned                               | Resolved                                     |
 |---------------|--------------------------------------------------|----------------------------------------------|
-| OPENED        | adds parts; fills in what isn't stated yet       | the same; it stays Resolved                  |
+| OPENED        | adds parts; adds missing texts                   | the same; it stays Resolved                  |
 | ACKNOWLEDGED  | New becomes Ack; the first is `acknowledged_at`  | nothing                                      |
 | ASSIGNED      | Assigned, to the assignee                        | nothing                                      |
 | SCOPE_CHANGED | adds parts, then removes parts                   | the same                                     |
@@ -19,14 +19,14 @@ OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of th
 | REACHED       | nothing                                          | nothing                                      |
 | NOTIFIED      | nothing                                          | nothing                                      |
 
-Besides, in every state, title, description, severity, type and cause of an action replace the earlier ones; but those
-of OPENED only fill in what isn't stated yet, so that opening an incident again doesn't rename it. A part that is added
-again after it was repaired is no longer repaired. All actions are in the history, those without effect too. The
-datasets of the latest REACHED are what the incident reached; those of earlier ones aren't kept. Of each recipient the
-latest NOTIFIED that names it counts.
+In every state, the title, description, severity, type and cause of an action replace the earlier values. Only OPENED
+doesn't replace values: it adds missing ones, so that opening an incident again doesn't rename it. A part that is added
+again after its repair is no longer repaired. The history has all actions, also those without an effect. The incident
+reached the datasets of its latest REACHED; the datasets of earlier ones aren't kept. For each recipient, the latest
+NOTIFIED that names the recipient counts.
 
-OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until it has arrived, there is no
-state (`missing_opened`); then earlier actions count as if the incident had been New before them.
+OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until OPENED has arrived, the incident
+has no state (`missing_opened`). Once it has arrived, earlier actions count as if the incident had been New before them.
 """
 
 from __future__ import annotations
@@ -113,19 +113,19 @@ class IncidentState:
 
     Attributes:
         status: state; None if OPENED hasn't arrived.
-        title, description, severity, type, cause: as stated last; None if unknown.
-        assignee: whom it was assigned to last.
+        title, description, severity, type, cause: latest stated values; None if unknown.
+        assignee: latest assignee; None if it was never assigned.
         opened_at: time of the first OPENED.
         acknowledged_at: time of the first ACKNOWLEDGED that had an effect.
-        resolved_at: since when it is Resolved.
+        resolved_at: time since which it is Resolved; None if it isn't.
         reopened: number of REOPENED that had an effect.
         resolution: result; None if it isn't Resolved, or was merged or superseded.
-        merged_into, superseded_by: id of the incident that goes on in its place.
+        merged_into, superseded_by: id of the incident that replaces this one.
         scope: parts of the current scope, by their canonical JSON, ascending.
-        repaired: parts that are repaired, likewise. They needn't be parts of the scope.
+        repaired: repaired parts, by their canonical JSON, ascending. They needn't be parts of the scope.
         reached: datasets that the latest REACHED names, in order; None if there is no REACHED.
-        reached_as_of: when the graph was asked for these; None likewise.
-        reached_complete: true if these are all; None likewise.
+        reached_as_of: time at which the graph was asked for `reached`; None if there is no REACHED.
+        reached_complete: true if `reached` has all reached datasets; None if there is no REACHED.
         notified: latest notification of each recipient, by the recipient's name.
         history: all actions in order.
     """
@@ -166,7 +166,7 @@ def incident_state(log: Iterable[IncidentEntry], reached: IncidentEntry | None =
         reached: datasets of its latest REACHED (`IncidentFacts.reached`).
 
     Raises:
-        msgspec.DecodeError: a content that `identity.incident_content` or `reached_text` didn't make.
+        msgspec.DecodeError: `identity.incident_content` or `reached_text` didn't make an entry's content.
     """
     state = IncidentState(IncidentStatus.NEW)
     if reached is not None:
@@ -175,7 +175,7 @@ def incident_state(log: Iterable[IncidentEntry], reached: IncidentEntry | None =
         event = _read_action(entry.content)
         time = stamp_time(entry.stamp)
         state.history.append(IncidentRecord(time, entry.event_id, event))
-        _state(state, event)
+        _change_stated(state, event)
         _change_scope(state, event)
         _change_status(state, event, time)
         state.notified |= {each.recipient: LatestNotification(time, each) for each in event.notified or ()}
@@ -188,7 +188,7 @@ def incident_state(log: Iterable[IncidentEntry], reached: IncidentEntry | None =
 _STATED = ("title", "description", "severity", "type", "cause")
 
 
-def _state(state: IncidentState, event: IncidentEvent) -> None:
+def _change_stated(state: IncidentState, event: IncidentEvent) -> None:
     for name in _STATED:
         value = getattr(event, name)
         if value is None or value == "UNKNOWN":
@@ -243,7 +243,7 @@ _TEXTS: Final = {"state": "status"} | {
 def incident_properties(
     log: Iterable[IncidentEntry], state: IncidentState, reached: IncidentEntry | None = None
 ) -> dict[str, Any]:
-    """Properties of an incident's node besides its identity; None is no property.
+    """Properties of an incident's node besides its identity; a property with the value None is absent.
 
     Args:
         log: all entries of its log.
@@ -254,7 +254,10 @@ def incident_properties(
     unresolved = sum(each.sent.change is not NotificationChange.RESOLVED for each in state.notified.values())
     return {
         "missing_opened": True if state.status is None else None,
-        **{name: None if (value := getattr(state, of)) is None else str(value) for name, of in _TEXTS.items()},
+        **{
+            name: None if (value := getattr(state, attribute)) is None else str(value)
+            for name, attribute in _TEXTS.items()
+        },
         "opened_at": state.opened_at,
         "acknowledged_at": state.acknowledged_at,
         "resolved_at": state.resolved_at,
@@ -276,7 +279,7 @@ def incident_properties(
 
 
 def reached_links(tenant: str, reached: Iterable[ReachedDataset]) -> dict[str, dict[str, Any]]:
-    """Keys of the datasets that an incident reached, with the properties of REACHED; None is no property."""
+    """Keys of the datasets that an incident reached, with the properties of REACHED; None: an absent property."""
     return {
         keys.dataset_key(tenant, each.dataset.namespace, each.dataset.name): {
             "depth": each.depth,
@@ -299,22 +302,22 @@ def scope_part(text: str) -> IncidentScope:
 
 def concerned(tenant: str, parts: Iterable[IncidentScope]) -> dict[str, Label]:
     """Keys of the nodes that parts name, with their labels. A column's dataset is among them."""
-    found: dict[str, Label] = {}
+    labels: dict[str, Label] = {}
     for part in parts:
         if part.dataset is not None:
             dataset = keys.dataset_key(tenant, part.dataset.namespace, part.dataset.name)
-            found[dataset] = Label.DATASET
+            labels[dataset] = Label.DATASET
             if part.column is not None:
-                found[keys.column_key(tenant, dataset, part.column)] = Label.COLUMN
+                labels[keys.column_key(tenant, dataset, part.column)] = Label.COLUMN
         if part.job is not None:
-            found[keys.job_key(tenant, part.job.namespace, part.job.name)] = Label.JOB
+            labels[keys.job_key(tenant, part.job.namespace, part.job.name)] = Label.JOB
         if part.run is not None:
-            found[keys.run_key(tenant, part.run)] = Label.RUN
+            labels[keys.run_key(tenant, part.run)] = Label.RUN
         if part.query is not None:
-            found[keys.query_key(tenant, part.query)] = Label.QUERY
+            labels[keys.query_key(tenant, part.query)] = Label.QUERY
         if part.consumer is not None:
-            found[keys.consumer_key(tenant, part.consumer)] = Label.CONSUMER
-    return found
+            labels[keys.consumer_key(tenant, part.consumer)] = Label.CONSUMER
+    return labels
 
 
 _DATAHUB: Final[Mapping[IncidentType, str]] = {

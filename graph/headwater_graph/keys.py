@@ -21,7 +21,7 @@
 | Incident     | "incident", the incident's id                                                             |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the start node, dataset key, number of earlier uses of that dataset |
-| FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
+| FEEDS        | "FEEDS", job key, key of the source dataset, key of the dataset that it feeds             |
 | DERIVES, INFLUENCES, GENERATES | type, plan key, keys of both ends, edge type, subtype, kind, masking, expression id |
 
 Cached, because a batch of events names the same few jobs and datasets thousands of times and a key costs 5 µs. An entry
@@ -200,12 +200,12 @@ def use_properties(tenant: str, owner: str, use: UseKey, registers: Registers) -
 
 def column_identity(dataset: Props, path: str) -> Props:
     """Properties of a column that follow from its path and its dataset's identity."""
-    tenant, of = str(dataset["tenant"]), str(dataset["key"])
+    tenant, owner = str(dataset["tenant"]), str(dataset["key"])
     return {
-        "key": column_key(tenant, of, path),
+        "key": column_key(tenant, owner, path),
         "name": path,
         "tenant": tenant,
-        "dataset": of,
+        "dataset": owner,
         "_words": column_words(tenant, path),
         **owner_of(dataset),
     }

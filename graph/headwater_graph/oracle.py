@@ -132,8 +132,8 @@ class _Graph:
         self._visitor = visitor
         self._retired: dict[str, list[IntervalFacts]] = {}
 
-    def node(self, label: Label, node: NodeFacts, **more: object) -> None:
-        properties = {**node.identity, **flatten(node.registers), **stamped(node.registers), **more}
+    def node(self, label: Label, node: NodeFacts, **derived: object) -> None:
+        properties = {**node.identity, **flatten(node.registers), **stamped(node.registers), **derived}
         properties |= {"first_seen": node.seen.first, "last_seen": node.seen.last}
         self._visitor.node(label, properties)
 
@@ -251,8 +251,8 @@ class _Graph:
     def chain(self, intervals: Sequence[IntervalFacts]) -> None:
         """Emit NEXT between micro-batches of one query in batch order."""
         for one, other in itertools.pairwise(intervals):
-            found = derive.next_properties(derive.neighbour_of(one), derive.neighbour_of(other))
-            properties = derive.marked(one.query, found)
+            joint = derive.next_properties(derive.neighbour_of(one), derive.neighbour_of(other))
+            properties = derive.marked(one.query, joint)
             self.relationship(RelType.NEXT, str(one.identity["key"]), str(other.identity["key"]), properties)
 
     def _variant(self, label: Label, identity: Props, digest: str, variant: Variant) -> None:
@@ -301,12 +301,12 @@ class _Graph:
         for run in delta.runs.values():
             for link in derive.run_links(run.jobs, run.uses):
                 observed.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
-        own: set[Link] = set()
+        declared_by_jobs: set[Link] = set()
         for key, job in delta.jobs.items():
-            own |= derive.declared_links(key, job.registers)
+            declared_by_jobs |= derive.declared_links(key, job.registers)
         possible = {link._replace(evidence=Evidence.OBSERVED): link for link in derive.possible_feeds(observed)}
         certain = {link for link in observed if link.evidence is Evidence.OBSERVED}
-        for link in certain | possible.keys() | own | by_sets.keys():
+        for link in certain | possible.keys() | declared_by_jobs | by_sets.keys():
             properties: dict[str, Any] = {"declarations": by_sets.get(link)}
             if link.type is RelType.FEEDS:
                 job = delta.jobs[link.via]
@@ -316,8 +316,8 @@ class _Graph:
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
                 properties["observed"] = True if link in certain else None
                 properties["possible"] = True if link in possible else None
-                properties["declared"] = True if link in own or link in by_sets else None
-                properties[OWN] = True if link in own else None
+                properties["declared"] = True if link in declared_by_jobs or link in by_sets else None
+                properties[OWN] = True if link in declared_by_jobs else None
             seen = observed.get(possible.get(link, link), TimeSpan())
             self.relationship(
                 link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}

@@ -47,7 +47,7 @@ class RetiredBatches:
         self._query = self._tenant = self._query_id = ""
 
     def begin(self, query: str) -> None:
-        """Start with the next query, by key."""
+        """Start with the query of this key; the lines of the previous query must have been taken (`end`)."""
         if not self._retentions:
             return
         self._left.discard(query)
@@ -57,11 +57,11 @@ class RetiredBatches:
         self._query, self._tenant, self._query_id = query, record["tenant"], record["query_id"]
         self._horizon = horizon_of(self._tenant, record["jobs"], self._retentions)
         self._batches[query] = retired_of(record["retired"])
-        found = (stored(native(properties), run, uses) for properties, run, uses in record["summaries"])
-        self._summaries = {of: facts for of, facts in found if self._horizon.has_summary(of.day)}
+        summaries = (stored(native(properties), run, uses) for properties, run, uses in record["summaries"])
+        self._summaries = {of: facts for of, facts in summaries if self._horizon.has_summary(of.day)}
 
     def leave_out(self, intervals: Mapping[int, IntervalFacts]) -> list[IntervalFacts]:
-        """Retire micro-batches past retention; return the segment's others, in batch order."""
+        """Summarize a segment's micro-batches that are past retention; return the other ones, in batch order."""
         kept, old = self._horizon.split(intervals.values())
         if old:
             self._batches[self._query] = ranges_of([*self._batches[self._query], *batches_of(old)])

@@ -18,7 +18,7 @@ GRAPH_VERSION = 1
 another version has to be rebuilt."""
 
 _AWAIT_SECONDS = 300
-_OF = re.compile(r"FOR .*:(\w+)[)\]]")
+_CONSTRAINED_TYPE = re.compile(r"FOR .*:(\w+)[)\]]")
 
 
 def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
@@ -44,8 +44,8 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
 
     def __init__(self, of: str) -> None:
         super().__init__(
-            f"Several nodes or relationships of {of} have the same `key`: the constraint that it is unique can't be "
-            "made. Others wrote them, and Headwater leaves them as they are."
+            f"Several nodes or relationships of {of} have the same `key`, so the constraint that keys are unique "
+            "can't be created. Other applications wrote them, and Headwater doesn't change them."
         )
         self.of = of
 
@@ -73,9 +73,9 @@ def ensure_schema(driver: Driver, database: str | None) -> None:
     """
     with driver.session(database=database) as session:
         session.execute_write(_run, names("schema")[0])
-        found = session.execute_write(_version)
-        if found != GRAPH_VERSION:
-            raise GraphVersionMismatch(found)
+        version = session.execute_write(_version)
+        if version != GRAPH_VERSION:
+            raise GraphVersionMismatch(version)
     make_schema(driver, database)
 
 
@@ -99,10 +99,10 @@ def make_schema(driver: Driver, database: str | None) -> None:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
-        # After the first start they all exist; a statement for each would be 43 transactions.
-        there = session.execute_read(_made)
+        # After the first start all of them exist; creating each again would take over 40 transactions.
+        existing = session.execute_read(_existing)
         for name in names("schema"):
-            if f"headwater_{name}" not in there:
+            if f"headwater_{name}" not in existing:
                 session.execute_write(_run, name)
         session.execute_write(_await)
 
@@ -112,13 +112,13 @@ def _run(tx: ManagedTransaction, name: str) -> None:
     try:
         tx.run(text).consume()
     except Neo4jError as error:
-        of = _OF.search(text)
+        of = _CONSTRAINED_TYPE.search(text)
         if of is None or not (error.code or "").endswith(".ConstraintCreationFailed"):
             raise
         raise SchemaConflict(of[1]) from None  # the server's message contains values of properties
 
 
-def _made(tx: ManagedTransaction) -> set[str]:
+def _existing(tx: ManagedTransaction) -> set[str]:
     return {record["name"] for kind in ("constraints", "indexes") for record in tx.run(statement("whole", kind))}
 
 
@@ -167,7 +167,7 @@ def wipe(driver: Driver, database: str | None) -> int:
     """
     with driver.session(database=database) as session:
         # Dropping a constraint also drops its index.
-        for all_, one in (("constraints", "drop_constraint"), ("indexes", "drop_index")):
-            for name in [record["name"] for record in session.run(statement("whole", all_))]:
-                session.run(statement("whole", one), name=name).consume()
+        for listing, drop in (("constraints", "drop_constraint"), ("indexes", "drop_index")):
+            for name in [record["name"] for record in session.run(statement("whole", listing))]:
+                session.run(statement("whole", drop), name=name).consume()
         return session.run(statement("whole", "wipe")).consume().counters.nodes_deleted

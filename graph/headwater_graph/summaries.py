@@ -53,7 +53,7 @@ def key_of(tenant: str, of: SummaryId) -> str:
 
 
 def node(tenant: str, query_id: str, of: SummaryId, facts: SummaryFacts) -> dict[str, Any]:
-    """All properties of a summary; None is no property."""
+    """All properties of a summary; a property with the value None is absent."""
     run = f" {facts.run_id[:8]}" if facts.run_id else ""
     return {
         "key": key_of(tenant, of),
@@ -109,7 +109,7 @@ def stored(
 
 
 def retired_of(stored_: Iterable[int] | None) -> Ranges:
-    """Convert a query's property to ranges of retired batch ids."""
+    """Convert a query's property `RETIRED` to ranges of retired batch ids."""
     numbers = iter(stored_ or ())
     return ranges_of(zip(numbers, numbers, strict=True))
 

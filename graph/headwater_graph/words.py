@@ -77,9 +77,9 @@ def column_words(tenant: str, path: str) -> str:
 
 
 def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
-    """Words of all a node's names, and marks by which it is found as a whole.
+    """Words of all names of a node, and a mark of each title.
 
-    A search may be for one whole title. So the words include a mark of each title (`whole_mark`). Titles of two to four
+    A search for a whole title looks for its mark (`whole_mark`). Titles of two to four
     words are also included as one word (`dailyreport`).
     """
     out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))
@@ -161,7 +161,7 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
 
 def path_marks(paths: Iterable[str]) -> list[str]:
     """Sorted marks of some paths and of the partitions (`key=value` folders) in them."""
-    return sorted({_digest(place) for path in paths for place in _places(canonical_path(path))})
+    return sorted({_digest(each) for path in paths for each in _path_and_partitions(canonical_path(path))})
 
 
 def path_mark(path: str) -> str:
@@ -174,11 +174,11 @@ def canonical_path(path: str) -> str:
 
     A text without a scheme or leading slash, such as a table's partition, only loses its trailing slashes.
     """
-    found = _URI.fullmatch(path)
-    if found is None:
+    match = _URI.fullmatch(path)
+    if match is None:
         scheme, authority, rest = ("file", "", path) if path.startswith("/") else ("", "", path)
     else:
-        scheme, authority, rest = found[1].lower(), found[2] or "", found[3]
+        scheme, authority, rest = match[1].lower(), match[2] or "", match[3]
     scheme = _SCHEMES.get(scheme, scheme)
     rest = re.sub(r"/{2,}", "/", rest).rstrip("/")
     if scheme == "file" and authority.lower() == "localhost":
@@ -191,7 +191,7 @@ def is_within(path: str, place: str) -> bool:
     return path == place or path.startswith(place + "/")
 
 
-def _places(path: str) -> Iterator[str]:
+def _path_and_partitions(path: str) -> Iterator[str]:
     yield path
     for slash in reversed([match.start() for match in islice(re.finditer("/", path), _MOST_FOLDERS)]):
         folder = path[:slash]

@@ -40,10 +40,14 @@ _NEEDS_DATA: Final = (IndexError, StopIteration, KeyError)
 def main() -> None:
     """Run this process's command line."""
     flags = argparse.ArgumentParser(allow_abbrev=False)
-    flags.add_argument("--channel", required=True, help="descriptors to read answers from, and to write reports to")
+    flags.add_argument(
+        "--channel", required=True, help="file descriptors: for answers to read, and for reports to write"
+    )
     flags.add_argument("--scratch", type=Path, required=True, help="the only folder that may be written")
-    flags.add_argument("--parent", type=int, required=True, help="the process with which this one ends")
-    flags.add_argument("--empty", type=json.loads, help="make up a row wherever the script asks for some, but there")
+    flags.add_argument("--parent", type=int, required=True, help="process id of the parent; this process ends with it")
+    flags.add_argument(
+        "--empty", type=json.loads, help="places that get no rows, as JSON; the others get a made-up row"
+    )
     flags.add_argument("script")
     flags.add_argument("arguments", nargs=argparse.REMAINDER)
     given = flags.parse_args()
@@ -138,7 +142,7 @@ def _run(
 
 
 def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTracer, looks: Looks) -> bool:
-    """Report that the script itself raised after it got a made-up row, such as by a check of its data; True if so."""
+    """Report and return True if the script itself raised because of a made-up row, such as in a check of its data."""
     trace = raised.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -153,10 +157,10 @@ def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTrac
 
 
 def missing(sources: Sources, raised: Collection[BaseException | None], channel: Channel) -> None:
-    """Report sources without a known schema after which the script continued: it may have caught the error."""
+    """Report each source without a known schema if the script continued, because it caught the error."""
     for each in sources.missing.values():
         if not any(each is one for one in raised):
-            channel.problem(f"The script goes on without a source that it reads: {each}.", each.fix)
+            channel.problem(f"The script continues without a source that it reads: {each}.", each.fix)
 
 
 def problem(error: BaseException, script: str, channel: Channel) -> None:
@@ -168,13 +172,13 @@ def problem(error: BaseException, script: str, channel: Channel) -> None:
         return
     if isinstance(error, NotAllowedError):
         channel.problem(
-            f"The script fails{where}: {error}.", "Leave that out, or put it behind an argument of the script."
+            f"The script fails{where}: {error}.", "Remove this action, or make it depend on an argument of the script."
         )
         return
     text = " ".join(str(error).split("\n\nJVM stacktrace", 1)[0].split())[:400]
     fix = "Correct the script, or declare the schema that it expects with --tables FILE."
     if isinstance(error, _NEEDS_DATA) or "NoneType" in text or "EMPTY" in text.upper():
-        fix = "Every source is empty here: the script may need a row. Have it stand an empty table."
+        fix = "Every source is empty in a dry run, and the script may need a row. Make it work with empty tables."
     channel.problem(f"The script fails{where}: {type(error).__name__}: {text}", fix)
 
 

@@ -18,8 +18,8 @@ from headwater_schemas.redaction import redact
 _PARENT_EVERY_SECONDS: Final = 1.0
 _FORKED: Final = {
     "problem": {
-        "text": "The script goes on in a process that it has forked, and what it does there isn't known.",
-        "fix": "Leave Spark to the process that makes the session, and end others by os._exit.",
+        "text": "The script continues in a process that it has forked, which a dry run can't observe.",
+        "fix": "Use Spark only in the process that created the session, and end forked processes with os._exit.",
     }
 }
 
@@ -31,7 +31,7 @@ def end_with_parent(parent: int) -> None:
     CI step leaves nothing behind.
 
     Args:
-        parent: process id of the parent, as the parent passed it: it may be gone by now.
+        parent: process id of the parent, as the parent passed it: the parent may have ended by now.
     """
 
     def watch() -> None:

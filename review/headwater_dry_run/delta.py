@@ -53,7 +53,7 @@ class DryDeltaTable:
     def forName(cls, sparkSession: Any, tableOrViewName: str) -> DryDeltaTable:
         """Return the table with a name."""
         frame = cls.merging.sources.session.table(tableOrViewName)
-        return cls(cls.merging.sources.called(tableOrViewName), cls.merging.plan(frame))
+        return cls(cls.merging.sources.source_of_name(tableOrViewName), cls.merging.plan(frame))
 
     @classmethod
     def isDeltaTable(cls, sparkSession: Any, identifier: str) -> bool:
@@ -168,7 +168,7 @@ class DeltaTableBuilder:
 
     def tableName(self, identifier: str) -> DeltaTableBuilder:
         """Set the table's name in the catalog."""
-        self._target = self._merging.sources.called(identifier)
+        self._target = self._merging.sources.source_of_name(identifier)
         return self
 
     def location(self, location: str) -> DeltaTableBuilder:
@@ -236,7 +236,7 @@ class Compaction:
 
 
 class _Served(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import finder for one module under these names."""
+    """Import finder and loader that provides one module with this content."""
 
     def __init__(self, name: str, content: Mapping[str, Any]) -> None:
         self._name, self._content = name, dict(content)

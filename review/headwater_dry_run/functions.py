@@ -44,7 +44,7 @@ class _Digests:
         self.codes: set[CodeType] = set()
         self._open: set[int] = set()
         self._cuts = 0
-        # With the value, so that no other one gets its id.
+        # The value is stored, too, so that no other object gets its id.
         self._done: dict[int, tuple[Any, str]] = {}
 
     def of(self, value: Any) -> str:
@@ -62,7 +62,7 @@ class _Digests:
         finally:
             self._open.discard(id(value))
         if self._cuts == cuts:
-            # A digest that ends at a value under way depends on the path to it.
+            # A digest that was cut at a value in progress depends on the path to this value, so it isn't cached.
             self._done[id(value)] = value, found
         return found
 
@@ -145,7 +145,7 @@ class _Digests:
     def _code(self, code: CodeType, doc: str | None = None) -> Iterable[str]:
         self.codes.add(code)
         constants = code.co_consts
-        if constants and constants[0] == doc:  # None for a function without one
+        if constants and constants[0] == doc:  # both are None for a function without a docstring
             constants = constants[1:]
         return ["code", code.co_code.hex(), *self._all(constants), repr(code.co_names), str(code.co_argcount)]
 
@@ -160,13 +160,13 @@ def _is_dunder_value(name: str, value: Any) -> bool:
 
 
 def _file_of(class_: type) -> str:
-    """Return the file that defines a class; empty for the script that runs, and where it isn't known."""
+    """Return the file that defines a class; empty for a class of the script itself, and if the file is unknown."""
     if class_.__module__ == "builtins":
         return "<builtin>"
     module = sys.modules.get(class_.__module__)
     if module is None or class_.__module__ == "__main__":
         return ""
-    # A module of an interpreter's own has none.
+    # A built-in module has no file.
     return getattr(module, "__file__", None) or "<builtin>"
 
 

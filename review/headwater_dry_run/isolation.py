@@ -27,7 +27,7 @@ _LOOPBACK: Final = ("127.", "::1", "localhost", "::ffff:127.")
 _CHANGES: Final = frozenset(
     {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "shutil.rmtree"}
 )
-_NO_DESTINATIONS: Final = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/fd/", "/dev/stdout", "/dev/stderr")
+_NOT_FILES: Final = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/fd/", "/dev/stdout", "/dev/stderr")
 _REMOVALS: Final = frozenset({"os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"})
 
 
@@ -43,23 +43,23 @@ def isolate(scratch: Path, removals: list[str]) -> bool:
         removals: list to which each refused removal is added: the script may catch the error and continue.
 
     Returns:
-        True if the network is gone for the JVM too.
+        True if the JVM has no network, either; False if only Python has none.
     """
     alone = _without_network()
     # Otherwise Python writes its compiled files.
     sys.dont_write_bytecode = True
-    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, *_NO_DESTINATIONS, "/proc/self/")
+    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, *_NOT_FILES, "/proc/self/")
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = arguments
             if isinstance(path, (str, bytes)) and _is_writing(mode, flags):
-                _require(path, allowed)
+                _require_within(path, allowed)
         elif event in _CHANGES:
             for path in arguments[: 2 if event == "os.rename" else 1]:
                 if isinstance(path, (str, bytes, os.PathLike)):
                     try:
-                        _require(path, allowed)
+                        _require_within(path, allowed)
                     except NotAllowedError:
                         if event in _REMOVALS:
                             removals.append(f"{event}({os.fsdecode(path)!r})")
@@ -77,10 +77,10 @@ def _is_writing(mode: object, flags: object) -> bool:
     return isinstance(flags, int) and bool(flags & _WRITES)
 
 
-def _require(path: Any, allowed: tuple[str, ...]) -> None:
+def _require_within(path: Any, allowed: tuple[str, ...]) -> None:
     full = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  a hook of every open: no objects
     if not full.startswith(allowed) and full + os.sep not in allowed:
-        raise NotAllowedError(f"the script would write {full}, and a dry run writes nowhere but to its working folder")
+        raise NotAllowedError(f"the script would write {full}, and a dry run may only write to its working folder")
 
 
 def _require_loopback(address: Any) -> None:

@@ -15,8 +15,8 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 _MOST: Final = 20_000
-_NOT_OURS: Final = frozenset({"site-packages", "dist-packages", "headwater_producers"})
-# Methods with which Python's collections change themselves.
+_NOT_OF_THE_SCRIPT: Final = frozenset({"site-packages", "dist-packages", "headwater_producers"})
+# Methods that change a Python collection in place.
 _CHANGES: Final = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 )
@@ -28,7 +28,7 @@ class LineTracer:
 
     Args:
         script: path of the script.
-        folders: folders of followed imports.
+        folders: folders whose modules are traced, too, besides the script's folder.
     """
 
     def __init__(self, script: str, folders: Sequence[str]) -> None:
@@ -65,7 +65,7 @@ class LineTracer:
         return found[:_MOST]
 
     def is_ours(self, file: str) -> bool:
-        """Return True if a file's lines are followed."""
+        """Return True if a file's lines are traced."""
         known = self._ours.get(file)
         if known is None:
             known = self._ours[file] = self._is_ours(file)
@@ -94,7 +94,7 @@ class LineTracer:
 
     def _is_ours(self, file: str) -> bool:
         path = os.path.realpath(file)
-        if path.startswith(sysconfig.get_paths()["stdlib"]) or not _NOT_OURS.isdisjoint(Path(path).parts):
+        if path.startswith(sysconfig.get_paths()["stdlib"]) or not _NOT_OF_THE_SCRIPT.isdisjoint(Path(path).parts):
             return False
         return path.startswith(self._folders)
 
@@ -150,12 +150,12 @@ def _statements(file: str) -> Iterator[dict[str, Any]]:
     except (OSError, ValueError, SyntaxError):
         return
     for node in ast.walk(tree):
-        of: ast.AST = node
+        part: ast.AST = node
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 sets: tuple[str, ...] = (node.name,)
             case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head) | ast.AsyncFor(iter=head):
-                of, sets = head, _names(node, ast.Store)
+                part, sets = head, _names(node, ast.Store)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Import() | ast.ImportFrom():
                 sets = _names(node, ast.Store)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))) if (
@@ -166,7 +166,7 @@ def _statements(file: str) -> Iterator[dict[str, Any]]:
                 sets = ()
             case _:
                 continue
-        yield {"text": ast.unparse(of), "sets": sets, "uses": _names(of, ast.Load)}
+        yield {"text": ast.unparse(part), "sets": sets, "uses": _names(part, ast.Load)}
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> tuple[str, ...]:

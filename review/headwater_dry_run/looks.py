@@ -86,24 +86,24 @@ class Looks:
         for kind in {DataFrame, type(self._sources.session.range(0))}:
             for name in _ACTIONS:
                 if hasattr(kind, name):
-                    setattr(kind, name, self._followed(name, getattr(kind, name), self._of_frame))
+                    setattr(kind, name, self._wrapped(name, getattr(kind, name), self._of_frame))
         for name in _OF_RDDS:
-            setattr(RDD, name, self._followed(name, getattr(RDD, name), self._of_rdd))
+            setattr(RDD, name, self._wrapped(name, getattr(RDD, name), self._of_rdd))
 
-    def _followed(self, name: str, act: Any, answer: Callable[..., Any]) -> Any:
-        @functools.wraps(act)
-        def followed(*given: Any, **named: Any) -> Any:
+    def _wrapped(self, name: str, method: Any, answer: Callable[..., Any]) -> Any:
+        @functools.wraps(method)
+        def wrapped(*given: Any, **named: Any) -> Any:
             caller = sys._getframe(1)
             if getattr(self._within, "any", False) or str(caller.f_globals.get("__name__")).startswith(_OURS):
-                return act(*given, **named)
+                return method(*given, **named)
             self._within.any = True
             try:
-                real = act(*given, **named)
+                real = method(*given, **named)
                 return real if _is_discarded(caller) else answer(name, caller, given[0], real)
             finally:
                 self._within.any = False
 
-        return followed
+        return wrapped
 
     def _of_frame(self, name: str, caller: FrameType, frame: DataFrame, real: Any) -> Any:
         if not _has_data(frame) or not self._makes_up(name, caller):
@@ -148,7 +148,7 @@ def made_up(schema: StructType) -> Any:
 
 
 def _filled(row: Any, schema: StructType) -> Any:
-    """Fill a row that exists even without data, such as an aggregate's: its nulls and zeros come from no rows."""
+    """Replace nulls and zeros in a row that exists even without data, such as the row of an aggregate."""
     from pyspark.sql.types import _create_row
 
     values = [value or _value(field.dataType) for value, field in zip(row, schema.fields, strict=True)]
@@ -177,7 +177,7 @@ def _has_data(frame: DataFrame) -> bool:
 
 
 def _is_discarded(caller: FrameType) -> bool:
-    """Return True if the script discards the answer, for example after `cache()`."""
+    """Return True if the script discards the result, for example after `cache()`."""
     following = (each for each in dis.get_instructions(caller.f_code) if each.offset > caller.f_lasti)
     after = next(following, None)
     return after is not None and after.opname == "POP_TOP"

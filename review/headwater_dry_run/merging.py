@@ -1,4 +1,4 @@
-"""Builders of MERGE, such as `DataFrame.mergeInto`: each becomes the SQL statement, and is described like that."""
+"""Builders of MERGE, such as `DataFrame.mergeInto`: each builds the statement that SQL's MERGE would give."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Merging:
     def into(self, frame: DataFrame, table: str, condition: Any) -> Merge:
         """Return the builder of `DataFrame.mergeInto`."""
         target = self.sources.session.table(table)
-        return Merge(self, self.sources.called(table), self.plan(target), self.plan(frame), self.expression(condition))
+        return Merge(
+            self, self.sources.source_of_name(table), self.plan(target), self.plan(frame), self.expression(condition)
+        )
 
     def plan(self, frame: DataFrame) -> Any:
         """Return the JVM's plan of a frame."""
@@ -57,8 +59,8 @@ class Merging:
 
     def assignments(self, given: Mapping[str, Any]) -> Any:
         """Return the JVM's assignments of an UPDATE or INSERT."""
-        made = statics(self._session, f"{_LOGICAL}.Assignment")
-        return self.seq([made(self.expression(name), self.expression(value)) for name, value in given.items()])
+        assign = statics(self._session, f"{_LOGICAL}.Assignment")
+        return self.seq([assign(self.expression(name), self.expression(value)) for name, value in given.items()])
 
     def made(self, name: str, *arguments: Any) -> Any:
         """Make a node of the statement. Newer versions of Spark have one more flag, off by default."""
@@ -105,9 +107,9 @@ class Actions:
 
     def add(self, actions: list[Any], name: str, condition: Any, values: Mapping[str, Any] | None = None) -> None:
         """Add an action."""
-        given = self._merging.option(None if condition is None else self._merging.expression(condition))
-        more = () if values is None else (self._merging.assignments(values),)
-        actions.append(self._merging.made(name, given, *more))
+        option = self._merging.option(None if condition is None else self._merging.expression(condition))
+        assignments = () if values is None else (self._merging.assignments(values),)
+        actions.append(self._merging.made(name, option, *assignments))
 
     def withSchemaEvolution(self) -> Any:
         """Allow new columns of the source in the table."""

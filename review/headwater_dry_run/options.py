@@ -53,7 +53,7 @@ def _is_neutral(name: str) -> bool:
 
 
 def _shown(name: str, value: str) -> str:
-    # Its digest keeps a long value distinct from others with the same beginning. Secrets are replaced before the cut.
+    # The digest of a long value distinguishes it from others with the same beginning. Secrets are replaced first.
     text = without_secrets(f"{name}={value}")
     most = len(name) + 1 + _MOST
     return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"

@@ -2,8 +2,8 @@
 
 The signature of the rows is the signature of the plan without columns. The signature of a column is the signature of
 the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all
-signatures. A value (`values`) doesn't include the rows: with another filter, it differs only if its expression differs;
-this is compared for each member.
+signatures. A value (`values`) doesn't include the rows: with another filter, it differs only if its expression differs.
+Values are compared per member, e.g. per field of a struct.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Frames:
         self._rows: dict[int, str] = {}
         self._functions: dict[int, str] = {}
 
-    def made_of(self, frame: DataFrame, digest: str) -> None:
-        """Record the digest of the values from which the script made a frame."""
+    def record_values_digest(self, frame: DataFrame, digest: str) -> None:
+        """Record the digest of the values from which the script created a frame."""
         for leaf in items(frame._jdf.queryExecution().analyzed().collectLeaves()):
             if class_name(leaf) == FRAME:
                 self._rows[self._identity(leaf.rdd())] = digest
 
-    def calls(self, function: Any, digest: str) -> None:
+    def record_function_digest(self, function: Any, digest: str) -> None:
         """Record the digest of a JVM function object."""
         self._functions[self._identity(function)] = digest
 
@@ -100,11 +100,11 @@ class Frames:
         return {name: self._sources.session.conf.get(name, None) for name in _SETTINGS}
 
     def texts(self, frame: DataFrame) -> dict[str, Any]:
-        """Return texts for people: lineage by column path, influences on rows, fields read by column path."""
+        """Return texts for people: expression and source fields of each output column path; influences on the rows."""
         explained = explain_lineage(frame, settings=PlanSettings(encoded=True), encoded=True)
-        found = _texts(explained, self._sources)
-        found["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
-        return found
+        described = _texts(explained, self._sources)
+        described["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
+        return described
 
     def signature_of(self, frame: DataFrame, column: str | None = None) -> str:
         """Return the signature of one column, or of the rows.
@@ -130,10 +130,11 @@ class Frames:
     def _optimized(self, frame: DataFrame) -> tuple[Nodes, str, Unwritten]:
         """Return the plan's JSON, its text, and the parts that the JSON lacks."""
         analyzed = frame._jdf.queryExecution().analyzed()
-        # The query's own plan doesn't work: Spark refuses it for a stream, and reads through cached frames.
+        # The query's own optimized plan doesn't work: for a stream, Spark raises an error; for a cached frame, the plan
+        # has the cache instead of the plan behind it.
         plan = self._sources.session._jsparkSession.sessionState().optimizer().execute(analyzed)
         text = str(plan.toJSON())
-        functions = self._called(plan) if ".PythonUD" in text else {}
+        functions = self._called_functions(plan) if ".PythonUD" in text else {}
         now = time.time() if has_now(str(analyzed.toJSON())) else None
         names, origins = self._leaves(plan)
         leaves = Unwritten(names, functions, self._sources.streams, origins, now)
@@ -142,7 +143,7 @@ class Frames:
 
     def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
         """Return the names of the leaves' sources, and the origin by name: the source without its read options."""
-        found: dict[tuple[str, int], str] = {}
+        names: dict[tuple[str, int], str] = {}
         origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):
             output = leaf.output()
@@ -150,9 +151,9 @@ class Frames:
                 continue
             name, origin = self._leaf(leaf, class_name(leaf))
             if name:
-                found[class_name(leaf), int(output.head().exprId().id())] = name
+                names[class_name(leaf), int(output.head().exprId().id())] = name
                 origins[name] = origin
-        return found, origins
+        return names, origins
 
     def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
         """Return a leaf's source, and its origin: the source without its read options. Empty if unknown."""
@@ -175,17 +176,17 @@ class Frames:
             return name, name
         return self._sources.identities.get(source.name, f"{source} {source.options}".rstrip()), str(source)
 
-    def _called(self, plan: Any) -> dict[int, str]:
+    def _called_functions(self, plan: Any) -> dict[int, str]:
         """Return the digest of each Python function that a plan calls, by the number of its result."""
-        found: dict[int, str] = {}
+        digests: dict[int, str] = {}
         for operator in _operators(plan):
             for expression in items(operator.expressions()):
                 for each in _expressions(expression):
                     if class_name(each) in {"PythonUDF", "PythonUDAF"}:
                         digest = self._functions.get(self._identity(each.func()))
                         if digest is not None:
-                            found[int(each.resultId().id())] = digest
-        return found
+                            digests[int(each.resultId().id())] = digest
+        return digests
 
     def _identity(self, object_: Any) -> int:
         jvm: Any = self._sources.session._jvm
@@ -229,7 +230,7 @@ def _in_sql(name: str) -> str:
 
 
 def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
-    """Return expressions by path, influences on rows, fields read by path, and the reason why some are missing."""
+    """Return expressions and source fields by output path, influences on the rows, and why some fields are missing."""
     expressions: dict[str, str] = {}
     read: dict[str, list[dict[str, Any]]] = {}
     for output in explanation.outputs:
@@ -240,12 +241,16 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
         expressions[output.path] = "; ".join(sorted(texts)) or ", ".join(filter(None, plain)) or "a constant"
     rows = sorted({f"{each.subtype or each.kind}: {each.expression or each.path}" for each in explanation.influences})
     rows += sources.read_with()
-    unread = None if explanation.complete else explanation.incomplete_reason or "its lineage isn't known in full"
+    unread = None if explanation.complete else explanation.incomplete_reason or "its lineage is incomplete"
     return {"expressions": expressions, "influences": rows, "read": read, "unread": unread}
 
 
 def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
-    """Describe a source field of a value, with its steps in order; in a foreachBatch, the stream's field."""
+    """Describe the source field of a value, with its steps in order.
+
+    If the source is the rows of a foreachBatch, return the source fields of the stream's column instead, each with this
+    step added at the end.
+    """
     source = sources.of_folder(each.name or "")
     if source is None or each.path is None:
         return []

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
-"""Operators that divide rows among partitions, and change no rows."""
+"""Operators that distribute rows over partitions, or are hints; they change no rows."""
 # Operators whose result doesn't depend on the order of rows, unless their expressions do.
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
 

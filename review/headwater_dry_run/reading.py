@@ -49,7 +49,7 @@ def _remember(reader: Any) -> None:
 
     def with_format(self: Any, source: str) -> Any:
         _state(self)["format"] = source.lower()
-        # The JVM doesn't need it: reads are served.
+        # The JVM doesn't need the format: reads are served.
         return self
 
     def with_schema(self: Any, schema: Any) -> Any:
@@ -77,7 +77,7 @@ def _serve(reader: Any, sources: Sources, *, streaming: bool) -> None:
         frame = sources.session.table(tableName)
         if not streaming:
             return frame
-        return sources.frame(sources.called(tableName), frame.schema, streaming=True)
+        return sources.frame(sources.source_of_name(tableName), frame.schema, streaming=True)
 
     reader.load, reader.table = load, table
     for name in _FILES:
@@ -93,7 +93,7 @@ def _of_format(sources: Sources, format_: str, *, streaming: bool) -> Any:
         given = {key.lower(): option_text(value) for key, value in options.items() if value is not None}
         state["options"].update(given)
         if not isinstance(path, (str, list, tuple, type(None))):
-            raise TypeError(f"the source of {format_} is a {type(path).__name__} and no path: that needs data")
+            raise TypeError(f"the source of {format_} is a {type(path).__name__}, not a path: reading it needs data")
         return _loaded(sources, format_, path, schema or state["schema"], state, streaming=streaming)
 
     if format_ in ("parquet", "orc"):

@@ -78,8 +78,12 @@ class _Branch:
 
     def __str__(self) -> str:
         """Describe the branch for people."""
-        more = f" AND {self.written}" if self.written else ""
-        return f"{self.when}{more} THEN {self.action}" if self.when else f"{self.action} WHERE {self.written or 'true'}"
+        condition = f" AND {self.written}" if self.written else ""
+        return (
+            f"{self.when}{condition} THEN {self.action}"
+            if self.when
+            else f"{self.action} WHERE {self.written or 'true'}"
+        )
 
 
 class RowChanges:
@@ -107,17 +111,17 @@ class RowChanges:
         table = analyzed.targetTable() if kind == "MergeIntoTable" else analyzed.table()
         rows, branches = self._branches(kind, statement, analyzed)
         schema = self._schema(table, branches)
-        found = self._described(rows, branches, [field.name for field in schema.fields])
+        description = self._described(rows, branches, [field.name for field in schema.fields])
         if kind == "MergeIntoTable":
             source = self._frames.texts(self._frame(analyzed.sourceTable()))["influences"]
-            found["influences"] = [*source, f"ON {_sql(statement.mergeCondition())}", *found["influences"]]
+            description["influences"] = [*source, f"ON {_sql(statement.mergeCondition())}", *description["influences"]]
         mode = {"MergeIntoTable": "merge", "UpdateTable": "update", "DeleteFromTable": "delete"}[kind]
         if kind == "MergeIntoTable" and (evolves or self._evolves(statement)):
             mode = "merge with schema evolution"
-        self._writes.report_found(found, schema, target, mode=mode)
+        self._writes.report_found(description, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """Return the rows among which branches choose, and the branches in order."""
+        """Return the rows from which branches take theirs, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -160,12 +164,12 @@ class RowChanges:
         return schema
 
     def _evolves(self, merge: Any) -> bool:
-        by_setting = str(self._session.conf.get(_EVOLUTION, "false")).lower() == "true"
-        return by_setting or bool(if_there(merge, "withSchemaEvolution"))
+        is_set = str(self._session.conf.get(_EVOLUTION, "false")).lower() == "true"
+        return is_set or bool(if_there(merge, "withSchemaEvolution"))
 
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
         """Describe the branches of a statement, like `Frames.described` describes a frame."""
-        taken, expressions = [], defaultdict[str, dict[str, str]](dict)
+        rows_by_branch, expressions = [], defaultdict[str, dict[str, str]](dict)
         signed = _Signed()
         read = defaultdict[str, list[dict[str, Any]]](list)
         unread: dict[str, None] = {}
@@ -173,22 +177,22 @@ class RowChanges:
         try:
             for branch in branches:
                 chosen = rows if branch.condition is None else rows.filter(column_of(self._session, branch.condition))
-                taken.append(f"{branch.when} {branch.action} {self._frames.signature_of(chosen)}")
+                rows_by_branch.append(f"{branch.when} {branch.action} {self._frames.signature_of(chosen)}")
                 if not branch.values:
                     continue
-                made = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
-                texts = self._frames.texts(made)
+                assigned = rows.select(*(column_of(self._session, v.expression).alias(v.label) for v in branch.values))
+                texts = self._frames.texts(assigned)
                 for path, text in texts["expressions"].items():
                     expressions[branch.table_path(path)][branch.when or branch.action] = text
                 for path, fields in texts["read"].items():
                     read[branch.table_path(path)] += fields
                 if texts["unread"]:
                     unread[texts["unread"]] = None
-                self._sign(branch, made, signed)
+                self._sign(branch, assigned, signed)
         except UnreadableError as error:
             problem = str(error)
         return {
-            "rows": None if problem else _digest(taken),
+            "rows": None if problem else _digest(rows_by_branch),
             "columns": {name: _digest(signed.columns[name]) for name in names} if len(names) <= MOST_COLUMNS else {},
             "together": {name: _digest(signed.together[name]) for name in names},
             "values": {path: _digest(parts) for path, parts in signed.values.items()},
@@ -201,15 +205,15 @@ class RowChanges:
             "settings": self._frames.settings(),
         }
 
-    def _sign(self, branch: _Branch, made: DataFrame, signed: _Signed) -> None:
-        together, values = self._frames.signatures_of(made)
+    def _sign(self, branch: _Branch, assigned: DataFrame, signed: _Signed) -> None:
+        together, values = self._frames.signatures_of(assigned)
         for index, value in enumerate(branch.values):
             key = f"{branch.when} {branch.action} {value.label}"
             signed.together[value.column].append(f"{key} {together[index]}")
             for path, digest in values[index].digests(value.path):
                 signed.values[path].append(f"{branch.when} {branch.action} {digest}")
             if len(branch.values) <= MOST_COLUMNS:
-                signed.columns[value.column].append(f"{key} {self._frames.signature_of(made, value.label)}")
+                signed.columns[value.column].append(f"{key} {self._frames.signature_of(assigned, value.label)}")
 
     def _frame(self, plan: Any) -> DataFrame:
         return frame_of(self._session, plan)

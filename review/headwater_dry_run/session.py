@@ -17,9 +17,9 @@ _SETTINGS: Final = {
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.optimizer.inSetConversionThreshold": "100000",
 }
-# Settings that a script may change: none of these settings gives access to other systems.
-_KEPT: Final = "spark.sql."
-_NOT_KEPT: Final = (
+# Prefix of the settings that a script may change: none of them gives access to other systems.
+_SCRIPT_MAY_SET: Final = "spark.sql."
+_SCRIPT_MAY_NOT_SET: Final = (
     "spark.sql.catalog",
     "spark.sql.extensions",
     "spark.sql.warehouse",
@@ -59,20 +59,22 @@ def keep_session(session: SparkSession) -> None:
     context = session.sparkContext
     get = SparkSession.Builder.getOrCreate
 
-    def got(builder: Any) -> Any:
+    def get_this_session(builder: Any) -> Any:
         options = builder._options
-        for name in [name for name in options if not name.startswith(_KEPT) or name.startswith(_NOT_KEPT)]:
+        for name in [
+            name for name in options if not name.startswith(_SCRIPT_MAY_SET) or name.startswith(_SCRIPT_MAY_NOT_SET)
+        ]:
             del options[name]
         options.pop("spark.remote", None)
         return get(builder)
 
-    def made(new: Any, *_: Any, **__: Any) -> None:
+    def share_context(new: Any, *_: Any, **__: Any) -> None:
         new.__dict__ = context.__dict__
 
-    def nothing(*_: Any, **__: Any) -> None:
+    def ignore_stop(*_: Any, **__: Any) -> None:
         """Ignore `stop()`: the session lives to the end of the dry run."""
 
-    SparkSession.Builder.getOrCreate = got  # type: ignore[method-assign,assignment]
-    SparkContext.__init__ = made  # type: ignore[method-assign,assignment]
-    SparkSession.stop = nothing  # type: ignore[method-assign]
-    SparkContext.stop = nothing  # type: ignore[method-assign]
+    SparkSession.Builder.getOrCreate = get_this_session  # type: ignore[method-assign,assignment]
+    SparkContext.__init__ = share_context  # type: ignore[method-assign,assignment]
+    SparkSession.stop = ignore_stop  # type: ignore[method-assign]
+    SparkContext.stop = ignore_stop  # type: ignore[method-assign]

@@ -27,7 +27,7 @@ _SKIPPED: Final = frozenset(
         "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
     }
 )  # fmt: skip
-# Missing from Spark's JSON and read elsewhere: `try_` from the plan's text, types from the expression, the settings.
+# Fields whose null in Spark's JSON loses nothing: absent parts, or read elsewhere (`try_` from the plan's text).
 _READ_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
@@ -46,7 +46,7 @@ class Unwritten:
     """Parts of a plan that its JSON lacks.
 
     Attributes:
-        names: source of a leaf, by class and number of its first attribute.
+        names: source of a leaf, by the leaf's class and the number of its first attribute.
         functions: digest of a Python function, by the number of the result of its call.
         columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
         origins: source of a leaf, without read options and without its selection of rows, by the leaf's name.
@@ -89,11 +89,11 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
         UnreadableError: a leaf has no reproducible name.
     """
     reader = Signer(leaves)
-    found = reader.plan(nodes)
-    columns = ",".join(reader.columns.get(number, "?") for number in found.output)
+    top = reader.plan(nodes)
+    columns = ",".join(reader.columns.get(number, "?") for number in top.output)
     tried = sorted(re.findall(r"\btry_\w+", text))
-    more = CHANGING.sub("", text) if reader.unknown else ""
-    return digest("\n".join([found.text, columns, *tried, more]))
+    plan_text = CHANGING.sub("", text) if reader.unknown else ""
+    return digest("\n".join([top.text, columns, *tried, plan_text]))
 
 
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
@@ -111,10 +111,10 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
         UnreadableError: see `signature`.
     """
     reader = Signer(leaves, by_column=True)
-    found = reader.plan(nodes)
+    top = reader.plan(nodes)
     tried = sorted(re.findall(r"\btry_\w+", text))
-    more = CHANGING.sub("", text) if reader.unknown else ""
-    return [digest("\n".join([found.rows, reader.columns.get(each, "?"), *tried, more])) for each in found.output]
+    plan_text = CHANGING.sub("", text) if reader.unknown else ""
+    return [digest("\n".join([top.rows, reader.columns.get(each, "?"), *tried, plan_text])) for each in top.output]
 
 
 def digest(text: str) -> str:
@@ -127,7 +127,7 @@ class Signer:
 
     Args:
         leaves: parts of the plan that the JSON lacks.
-        by_column: True to sign a column by only the rows below it, without the other columns there.
+        by_column: True: a column's signature covers the rows below the column, but not the other columns below it.
     """
 
     def __init__(self, leaves: Unwritten, *, by_column: bool = False) -> None:
@@ -156,19 +156,19 @@ class Signer:
         if rule is not None:
             return rule(node, children)
         text = f"{node.name}[{self._fields(node)}]({'; '.join(child.text for child in children)})"
-        own = tuple(n for tree in node.trees("output") if (n := expression_id(tree[0])) is not None)
-        more: list[int] = []
+        own_columns = tuple(n for tree in node.trees("output") if (n := expression_id(tree[0])) is not None)
+        new_columns: list[int] = []
         for name in ("generatorOutput", "resultAttrs", "aggAttrs"):
-            more += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
+            new_columns += [n for tree in node.trees(name) if (n := expression_id(tree[0])) is not None]
         below = tuple(number for child in children for number in child.output)
         # A new column is identified by its position in its operator.
-        for position, number in enumerate((*own, *more)):
+        for position, number in enumerate((*own_columns, *new_columns)):
             if number not in self.columns or number not in below:
                 self.columns[number] = self._of_operator(node, text, position)
         only_rows = ""
         if node.name in _KEEP_COLUMNS:
             only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
-        return _Operator(text, own or (*below, *more), only_rows)
+        return _Operator(text, own_columns or (*below, *new_columns), only_rows)
 
     def _of_operator(self, node: PlanNode, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
         """Sign a column that an operator creates without an expression."""
@@ -182,7 +182,7 @@ class Signer:
         else:
             known = self._leaves.names.get((node.name, numbers[0])) if numbers else node.name
             if known is None:
-                raise UnreadableError(f"what a {node.name} reads isn't known")
+                raise UnreadableError(f"the source of a {node.name} is unknown")
             name = known
         instance = self._instances[name] = self._instances.get(name, 0) + 1
         for position, (number, tree) in enumerate(zip(numbers, output, strict=False)):
@@ -191,7 +191,7 @@ class Signer:
 
     def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
-        # By name, so that a column added before it in the source changes nothing.
+        # By name, so that a new column before it in the source doesn't change the signature.
         known = self._leaves.columns.get(name, {}).get(column, column)
         self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 
@@ -227,12 +227,12 @@ class Signer:
         (child,) = children
         trees = node.trees("projectList")
         texts, numbers = self._named(trees, self._within(child))
-        made = sorted(
+        computed = sorted(
             text
             for text, tree in zip(texts, trees, strict=True)
             if _name(tree[0]) == "Alias" and _name(tree[1]) != "AttributeReference"
         )
-        text = f"Project[{'; '.join(made)}]({child.text})" if made else child.text
+        text = f"Project[{'; '.join(computed)}]({child.text})" if computed else child.text
         return _Operator(text, numbers, child.rows)
 
     def _aggregate(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
@@ -313,7 +313,7 @@ class Signer:
             number = expression_id(node.fields, "resultId")
             known = self._leaves.functions.get(number) if number is not None else None
             if known is None:
-                raise UnreadableError(f"what the Python function {node.get('name')} does isn't known")
+                raise UnreadableError(f"the code of the Python function {node.get('name')} is unknown")
             fields = f"{known} {node.get('evalType')} {self._value(node.get('dataType'))}"
         text = f"{name}[{fields}]({', '.join(children)})"
         return text if len(text) <= 2_000 else f"{name}<{digest(text)}>"

@@ -64,20 +64,20 @@ class ScriptSource:
 
 
 class Sources:
-    """Server of the sources that the script reads.
+    """Provider of empty frames and tables, which replace the sources that the script reads.
 
     Args:
         channel: channel for questions about schemas.
         scratch: working folder of the script.
 
     Attributes:
-        identities: signatures of sources that aren't datasets, such as a stream's rows.
+        identities: signature of each source that isn't a dataset, such as a stream's rows, by the source's name.
         streams: signatures of a stream's columns, by name of the stream and of the column.
         values: values of a stream's columns, by name of the stream and of the column.
-        read: source fields of a stream's columns, by name of the stream and path of the column.
+        read: source fields of a stream's columns, by name of the stream and path of the column; see `output`.
         last_write: name of the script's last output; empty if there is none.
-        compared: code of the script that Spark would call for rows; it doesn't run, but is compared as code.
-        missing: error for each source without a known schema; the script may have caught the error.
+        compared: code objects of the script that Spark would call with rows. They don't run; their code is compared.
+        missing: by source without a known schema, the error that was raised; the script may have caught it.
     """
 
     def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
@@ -103,9 +103,9 @@ class Sources:
         self.last_write = ""
         self.missing.clear()
         self.compared.clear()
-        for spark in self._made:
-            self.session._jsparkSession.sql(f"DROP TABLE IF EXISTS {spark}")
-            self._tables.pop(spark.lower(), None)
+        for spark_name in self._made:
+            self.session._jsparkSession.sql(f"DROP TABLE IF EXISTS {spark_name}")
+            self._tables.pop(spark_name.lower(), None)
         self._made.clear()
 
     def wrote(self, source: ScriptSource, schema: StructType) -> None:
@@ -117,7 +117,7 @@ class Sources:
         return source in self._written
 
     def frame(self, source: ScriptSource, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
-        """Return an empty frame for a source.
+        """Return an empty frame in place of a source.
 
         Args:
             source: source that is read.
@@ -127,9 +127,9 @@ class Sources:
         Raises:
             MissingSchemaError: no schema is declared.
         """
-        found = schema or self.schema(source)
+        known_schema = schema or self.schema(source)
         folder = self.folder(source)
-        reader = (self.session.readStream if streaming else self.session.read).schema(found)
+        reader = (self.session.readStream if streaming else self.session.read).schema(known_schema)
         # On the JVM, since PySpark's methods are replaced.
         return self._frame(reader._jreader.format("parquet").load(str(folder)))
 
@@ -143,11 +143,11 @@ class Sources:
 
         if source in self._written:
             return self._written[source]
-        asked = self.channel.ask(source.kind, source.name)
-        if asked is None:
+        columns = self.channel.ask(source.kind, source.name)
+        if columns is None:
             raise self.missing.setdefault(source, MissingSchemaError(source.kind, source.name))
-        found: StructType = _parse_datatype_string(asked)  # type: ignore[assignment]
-        return found
+        parsed: StructType = _parse_datatype_string(columns)  # type: ignore[assignment]
+        return parsed
 
     def folder(self, source: ScriptSource) -> Path:
         """Return the empty folder for a source; its name is equal in each run."""
@@ -176,37 +176,37 @@ class Sources:
             MissingSchemaError: the table has no declared schema.
         """
         parts = [part.strip("`") for part in _parts(name)]
-        source, called = self.named(parts), self._called(parts)
-        if _quoted(called).lower() in self._tables and self._exists(called):
+        source, in_catalog = self.source_of_parts(parts), self._catalog_name(parts)
+        if _quoted(in_catalog).lower() in self._tables and self._exists(in_catalog):
             self.folder(source)
-        elif not self._exists(called):
+        elif not self._exists(in_catalog):
             schema = self.schema(source)
             jvm: Any = self.session._jsparkSession
             struct = jvm.parseDataType(schema.json())
-            spark = self._register(parts)
-            jvm.catalog().createTable(spark, "parquet", struct, {"path": str(self.folder(source))})
-        return _quoted(called)
+            spark_name = self._register(parts)
+            jvm.catalog().createTable(spark_name, "parquet", struct, {"path": str(self.folder(source))})
+        return _quoted(in_catalog)
 
     def made(self, parts: Sequence[str]) -> str:
         """Record that the script creates or drops a table; return its name in Spark."""
-        spark = self._register(parts)
-        self._made.add(spark)
-        return spark
+        spark_name = self._register(parts)
+        self._made.add(spark_name)
+        return spark_name
 
     def _register(self, parts: Sequence[str]) -> str:
-        source, called = self.named(parts), self._called(parts)
-        if len(called) > 1:
-            self.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{called[0]}`")
-        self._tables[_quoted(called).lower()] = source
-        return _quoted(called)
+        source, in_catalog = self.source_of_parts(parts), self._catalog_name(parts)
+        if len(in_catalog) > 1:
+            self.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{in_catalog[0]}`")
+        self._tables[_quoted(in_catalog).lower()] = source
+        return _quoted(in_catalog)
 
     def use(self, parts: Sequence[str]) -> None:
-        """Use this database for names without a database."""
+        """Set the current database, to which names without a database belong."""
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
-    def named(self, parts: Sequence[str]) -> ScriptSource:
-        """Return the source of a table's name; a name that consists of a format and a path means the path."""
+    def source_of_parts(self, parts: Sequence[str]) -> ScriptSource:
+        """Return the source of a table's name, given its parts; a format and a path together mean the path."""
         known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
         if known is not None:
             return known
@@ -217,16 +217,19 @@ class Sources:
     def _full(self, parts: Sequence[str]) -> list[str]:
         return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
 
-    def _called(self, parts: Sequence[str]) -> list[str]:
-        """Return a table's name in the dry run's catalog, which has two levels, and names of letters."""
+    def _catalog_name(self, parts: Sequence[str]) -> list[str]:
+        """Return a table's name in the dry run's catalog, which has two levels: database and table.
+
+        In the name of a path, each run of characters other than letters, digits and `_` becomes `_`.
+        """
         full = self._full(parts)
         if _is_of_path(full):
             return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
         return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
 
-    def called(self, name: str) -> ScriptSource:
-        """Return the source of a table's name in the script; see `named`."""
-        return self.named([part.strip("`") for part in _parts(name)])
+    def source_of_name(self, name: str) -> ScriptSource:
+        """Return the source of a table's name in the script; see `source_of_parts`."""
+        return self.source_of_parts([part.strip("`") for part in _parts(name)])
 
     def columns(self, source: ScriptSource) -> list[str]:
         """List the names of a table's columns. This doesn't count as a read.
@@ -234,9 +237,9 @@ class Sources:
         Raises:
             MissingSchemaError: the table has no declared schema.
         """
-        called = self._called([part.strip("`") for part in _parts(source.name)])
-        if source.kind == "table" and self._exists(called):
-            return list(self.session._jsparkSession.table(_quoted(called)).schema().fieldNames())
+        in_catalog = self._catalog_name([part.strip("`") for part in _parts(source.name)])
+        if source.kind == "table" and self._exists(in_catalog):
+            return list(self.session._jsparkSession.table(_quoted(in_catalog)).schema().fieldNames())
         return self.schema(source).fieldNames()
 
     def _exists(self, parts: Sequence[str]) -> bool:

@@ -74,15 +74,16 @@ _WITHOUT_QUERY: Final = frozenset(
 )
 """Statements whose effect depends only on their text."""
 
-_DO: Final = tuple(
+_COMMAND_CLASSES: Final = tuple(
     f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
 )
 """Spark's classes of statements that aren't queries."""
-_LOOKS: Final = ("Show", "Describe", "Explain", "List")
+_ONLY_SHOWS: Final = ("Show", "Describe", "Explain", "List")
 _TRANSFORMS: Final = re.compile(
     r"(?i)\bPARTITIONED\s+BY\s*\((?=[^;]*?\b(?:years?|months?|days?|hours?|bucket|truncate)\s*\()(?:[^()]|\([^()]*\))*\)"
 )
-"""Partitioning that tables of the dry run's catalog don't support. It is read from the plan instead."""
+"""Partitioning that tables of the dry run's catalog don't support, so it is removed from the text. The partitioning is
+read from the plan instead."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
 """Statements whose WITH can be moved into their query."""
 # Statements of Delta's and Iceberg's parsers, which a dry run lacks: none of these statements changes a table's rows.
@@ -102,7 +103,7 @@ def run_statements(sources: Sources, writes: Writes) -> None:
         text = formatter.format(sqlQuery, **named) if named else sqlQuery
         try:
             if _OF_EXTENSIONS.fullmatch(text):
-                return _not_run(writes, text, args)
+                return _reported_by_text(writes, text, args)
             statement = _Statement(sources, writes, text, has_values=bool(args))
             return _run(statement, lambda text: run(session, text, args), args)
         finally:
@@ -129,7 +130,7 @@ class _Statement:
             self.kind = below
 
     def with_tables(self) -> str:
-        """Return the text after serving every table that it names."""
+        """Create an empty table in Spark for each table that the statement names; return the text with their names."""
         text = self.text
         for name in sorted(self._relations(), key=len, reverse=True):
             served = self._table(name)
@@ -165,7 +166,7 @@ class _Statement:
         waiting = [self.plan]
         while waiting:
             plan = waiting.pop()
-            if any(is_instance_of(_gateway(), plan, each) for each in _DO):
+            if any(is_instance_of(_gateway(), plan, each) for each in _COMMAND_CLASSES):
                 return True
             waiting += items(plan.children())
         return False
@@ -190,40 +191,41 @@ def _run(statement: _Statement, run: Any, values: Any) -> DataFrame:
     described = {
         "InsertIntoStatement": _inserted,
         "InsertIntoDir": _inserted_into_folder,
-        "CreateView": _viewed,
-        **dict.fromkeys(_MAKES_TABLE, _made),
-        **dict.fromkeys(_CHANGES_ROWS, _changed),
+        "CreateView": _view_created,
+        **dict.fromkeys(_MAKES_TABLE, _table_created),
+        **dict.fromkeys(_CHANGES_ROWS, _rows_changed),
     }
     if kind == "SetCatalogAndNamespace":
-        return _used(statement)
+        return _database_set(statement)
     if kind == "CreateNamespace":
-        return _nothing(statement.sources)
-    if kind in _OF_SESSION or kind.startswith(_LOOKS) or not statement.is_command():
+        return _empty_frame(statement.sources)
+    if kind in _OF_SESSION or kind.startswith(_ONLY_SHOWS) or not statement.is_command():
         frame: DataFrame = run(text)
         return frame
     if kind in _WITHOUT_QUERY:
-        return _not_run(statement.writes, statement.text, values)
+        return _reported_by_text(statement.writes, statement.text, values)
     if kind in _CHANGES_TABLE and not statement.has_values:
         return _schema_changed(statement, run, text)
     if kind in described and not statement.has_values:
-        return described[kind](_again(statement, text))
+        return described[kind](_parsed_with(statement, text))
     if statement.has_values:
         kind = f"{kind} with parameters"
     statement.sources.channel.problem(
         f"The script runs {kind}, which isn't compared: {' '.join(statement.text.split())[:80]}",
-        "Review what it does by itself.",
+        "Review this statement by hand: the review doesn't compare it.",
     )
-    return _nothing(statement.sources)
+    return _empty_frame(statement.sources)
 
 
-def _not_run(writes: Writes, text: str, values: Any) -> DataFrame:
+def _reported_by_text(writes: Writes, text: str, values: Any) -> DataFrame:
     # Parameters may be secrets.
-    more = f" [parameters {hashlib.sha256(repr(values).encode()).hexdigest()[:8]}]" if values else ""
-    writes.report_statement(f"{text}{more}")
-    return _nothing(writes.sources)
+    parameters = f" [parameters {hashlib.sha256(repr(values).encode()).hexdigest()[:8]}]" if values else ""
+    writes.report_statement(f"{text}{parameters}")
+    return _empty_frame(writes.sources)
 
 
-def _again(statement: _Statement, text: str) -> _Statement:
+def _parsed_with(statement: _Statement, text: str) -> _Statement:
+    """Return the statement of the changed text."""
     return statement if text == statement.text else _Statement(statement.sources, statement.writes, text)
 
 
@@ -231,10 +233,10 @@ def _inserted(statement: _Statement) -> DataFrame:
     plan = statement.without_ctes()
     frame = statement.frame(plan.query())
     name = [str(part) for part in items(plan.table().multipartIdentifier())]
-    target = statement.sources.named(name)
+    target = statement.sources.source_of_parts(name)
     columns = [str(each) for each in items(plan.userSpecifiedCols())]
     if not plan.byName():
-        # By position: the columns have the table's names, except partitions with a fixed value.
+        # By position: the columns get the table's names, without partition columns that have a fixed value.
         table = statement.sources.session.table(".".join(f"`{part}`" for part in name))
         fixed = {str(pair._1()).lower() for pair in items(plan.partitionSpec().toSeq()) if pair._2().isDefined()}
         columns = columns or [each for each in table.schema.fieldNames() if each.lower() not in fixed]
@@ -245,7 +247,7 @@ def _inserted(statement: _Statement) -> DataFrame:
         for name, value in ((pair._1(), pair._2()) for pair in items(plan.partitionSpec().toSeq()))
     ]
     statement.writes.report(frame, target, mode=f"{mode} PARTITION ({', '.join(parts)})" if parts else mode)
-    return _nothing(statement.sources)
+    return _empty_frame(statement.sources)
 
 
 def _inserted_into_folder(statement: _Statement) -> DataFrame:
@@ -255,49 +257,49 @@ def _inserted_into_folder(statement: _Statement) -> DataFrame:
     format_ = str(plan.provider().get()).lower() if plan.provider().isDefined() else None
     target = statement.writes.target(format_, path, {})
     statement.writes.report(statement.frame(plan.child()), target, format_=format_, mode="overwrite")
-    return _nothing(statement.sources)
+    return _empty_frame(statement.sources)
 
 
-def _made(statement: _Statement) -> DataFrame:
+def _table_created(statement: _Statement) -> DataFrame:
     plan = statement.plan
     frame = statement.frame(plan.query())
     name = plan.name()
     parts = [str(part) for part in items(name.nameParts())] if hasattr(name, "nameParts") else []
     partitions = [str(each.toString()) for each in items(plan.partitioning())]
     mode = "replace" if statement.kind in _REPLACES else "create"
-    format_, more = _kept(plan)
-    target = statement.sources.named(parts)
-    statement.writes.report(frame, target, format_=format_, mode=mode, options=more, partitioned_by=partitions)
-    return _nothing(statement.sources)
+    format_, options = _format_and_options_digest(plan)
+    target = statement.sources.source_of_parts(parts)
+    statement.writes.report(frame, target, format_=format_, mode=mode, options=options, partitioned_by=partitions)
+    return _empty_frame(statement.sources)
 
 
-def _changed(statement: _Statement) -> DataFrame:
+def _rows_changed(statement: _Statement) -> DataFrame:
     """Report MERGE, UPDATE, DELETE."""
     plan = statement.without_ctes()
     table = plan.targetTable() if statement.kind == "MergeIntoTable" else plan.table()
     relation = next(each for each in items(table.collectLeaves()))
     parts = [str(part) for part in items(relation.multipartIdentifier())]
-    RowChanges(statement.writes).report(plan, statement.sources.named(parts))
-    return _nothing(statement.sources)
+    RowChanges(statement.writes).report(plan, statement.sources.source_of_parts(parts))
+    return _empty_frame(statement.sources)
 
 
-def _used(statement: _Statement) -> DataFrame:
-    """Handle USE: set the database of names without a database."""
+def _database_set(statement: _Statement) -> DataFrame:
+    """Handle USE: set the current database, to which names without a database then belong."""
     name = next(iter(items(statement.plan.children())))
     parts = [str(part) for part in items(if_there(name, "nameParts") or name.multipartIdentifier())]
     statement.sources.use(parts)
-    return _nothing(statement.sources)
+    return _empty_frame(statement.sources)
 
 
-def _viewed(statement: _Statement) -> DataFrame:
+def _view_created(statement: _Statement) -> DataFrame:
     """Report a view of the catalog, which readers use like a table."""
     plan = statement.plan
     frame = statement.frame(plan.query())
     if names := [str(pair._1()) for pair in items(plan.userSpecifiedColumns())]:
         frame = frame.toDF(*names)
     parts = [str(part) for part in items(plan.child().nameParts())]
-    statement.writes.report(frame, statement.sources.named(parts), mode="view")
-    return _nothing(statement.sources)
+    statement.writes.report(frame, statement.sources.source_of_parts(parts), mode="view")
+    return _empty_frame(statement.sources)
 
 
 def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
@@ -317,33 +319,33 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
         return frame
     frame = run(plain)
     # The table has no rows, but columns and partitioning to compare.
-    format_, more = _kept(plan)
+    format_, options = _format_and_options_digest(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),
-        statement.sources.named(parts),
+        statement.sources.source_of_parts(parts),
         format_=format_,
         mode="replace" if statement.kind in _REPLACES else "create",
-        options=more,
+        options=options,
         partitioned_by=[str(each.toString()) for each in items(plan.partitioning())],
     )
     return frame
 
 
-def _with_name(text: str, name: Sequence[str], called: str) -> str:
+def _with_name(text: str, name: Sequence[str], new_name: str) -> str:
     """Replace the name of a table in the text."""
     parts = r"\s*\.\s*".join(f"`?{re.escape(part)}`?" for part in name)
-    return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: called, text)
+    return re.sub(rf"(?i)(?<![\w`.]){parts}(?![\w`])", lambda _: new_name, text)
 
 
-def _kept(plan: Any) -> tuple[str | None, dict[str, str]]:
+def _format_and_options_digest(plan: Any) -> tuple[str | None, dict[str, str]]:
     """Return a table's format, and a digest of its properties and location, which may hold secrets."""
     spec = plan.tableSpec()
     format_ = str(spec.provider().get()).lower() if spec.provider().isDefined() else None
     options = spec.optionExpression() if class_name(spec) == "UnresolvedTableSpec" else spec.options()
-    given = [str(each.toString()) for each in (spec.properties(), options, spec.location())]
-    if all(each in _NOTHING for each in given):
+    texts = [str(each.toString()) for each in (spec.properties(), options, spec.location())]
+    if all(each in _NOTHING for each in texts):
         return format_, {}
-    return format_, {"properties": f"properties={hashlib.sha256(repr(given).encode()).hexdigest()[:8]}"}
+    return format_, {"properties": f"properties={hashlib.sha256(repr(texts).encode()).hexdigest()[:8]}"}
 
 
 def _gateway() -> Any:
@@ -352,5 +354,5 @@ def _gateway() -> Any:
     return SparkContext._gateway
 
 
-def _nothing(sources: Sources) -> DataFrame:
+def _empty_frame(sources: Sources) -> DataFrame:
     return sources.session.createDataFrame([], "nothing STRING")

@@ -57,7 +57,7 @@ class Value:
         text: the whole expression, over columns of the sources.
         members: parts of a composite value: fields of a struct by name, `[]` elements of an array, values of a map by
             key, or `{}`; of JSON, Avro and the like the parts of the encoded value.
-        frame: for a composite value, the text without the members.
+        frame: for a composite value, its text without the members.
     """
 
     text: str
@@ -108,43 +108,43 @@ class _ValueSigner(Signer):
         return ""
 
     def _of_operator(self, node: PlanNode, text: str, position: int) -> str:  # noqa: ARG002
-        made = node.trees("udfs")
-        if len(made) == len(node.trees("resultAttrs")) and position < len(made):
-            return f"={digest(self.expression(made[position]))}"
-        own = PlanNode(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
-        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{position}"
+        udfs = node.trees("udfs")
+        if len(udfs) == len(node.trees("resultAttrs")) and position < len(udfs):
+            return f"={digest(self.expression(udfs[position]))}"
+        own_fields = PlanNode(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
+        return f"{digest(f'{node.name}[{self._fields(own_fields)}]')}.{position}"
 
     def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         streamed = self._streams.get(name, {}).get(column)
         if streamed is not None:
             self.columns[number], self._values[number] = f"={digest(streamed.text)}", streamed
             return
-        made = position if "[" in name else column
-        self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{made}"
+        label = position if "[" in name else column
+        self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{label}"
 
     def _alias(self, number: int, nodes: Nodes) -> str:
         self._values[number] = fold(nodes, self._visit)
         return self._values[number].text
 
     def _united(self, numbers: Sequence[int], label: str) -> None:  # noqa: ARG002
-        found = _merged("union", [self.value(number) for number in numbers])
-        self._values[numbers[0]], self.columns[numbers[0]] = found, f"={digest(found.text)}"
+        merged = _merged("union", [self.value(number) for number in numbers])
+        self._values[numbers[0]], self.columns[numbers[0]] = merged, f"={digest(merged.text)}"
 
     def _visit(self, node: PlanNode, children: tuple[Value, ...]) -> Value:
         known, self.unknown = self.unknown, False
         text = self._expression(node, tuple(child.text for child in children))
-        more = self._left_out(node) if self.unknown else ""
+        missing_parts = self._left_out(node) if self.unknown else ""
         self.unknown = known
         if "evalMode" in node.fields and self._tried:
-            more = f"{more} {self._tried}"
+            missing_parts = f"{missing_parts} {self._tried}"
         if node.name == "NamedLambdaVariable":
             # Spark numbers the variables of each session, so the numbers are removed.
             return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
         if node.name == "AttributeReference" and not children:
             number = expression_id(node.fields)
-            made = None if number is None else self._values.get(number)
-            return Value(text) if made is None else made
-        return self._with_members(node, children, _short(f"{text}{more}"), more)
+            known_value = None if number is None else self._values.get(number)
+            return Value(text) if known_value is None else known_value
+        return self._with_members(node, children, _short(f"{text}{missing_parts}"), missing_parts)
 
     def _options(self, name: str) -> str:
         """Return a digest of the options of a kind of decoding, from the printed plan, without the schemas."""
@@ -160,19 +160,21 @@ class _ValueSigner(Signer):
             return f" {digest(self._printed)}"
         return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
 
-    def _with_members(self, node: PlanNode, children: tuple[Value, ...], text: str, more: str) -> Value:
+    def _with_members(self, node: PlanNode, children: tuple[Value, ...], text: str, missing_parts: str) -> Value:
         """Return the value with the members that the expression builds or extracts."""
         name = node.name
         if name in _SAME:
-            return _wrapped(children[0], f"{name}[{self._fields(node)}{more}]", text)
+            return _wrapped(children[0], f"{name}[{self._fields(node)}{missing_parts}]", text)
         if name in _LISTS and children[0].members:
             others = ", ".join(each.text for each in children[1:])
             return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
         if name in _DECODES:
-            own = PlanNode(name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")})
+            own_fields = PlanNode(
+                name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")}
+            )
             type_ = node.get("schema") or node.get("dataType")
-            return _decoded(type_, f"{name}[{self._fields(own)}]({children[0].text}){self._options(name)}", text)
-        make = _MAKES.get(name)
+            return _decoded(type_, f"{name}[{self._fields(own_fields)}]({children[0].text}){self._options(name)}", text)
+        make = _COMPOSITE_RULES.get(name)
         return Value(text) if make is None or not children else make(node, children, text)
 
 
@@ -231,20 +233,20 @@ def _map(_: PlanNode, children: Sequence[Value], text: str) -> Value:
 
 def _literal(value: Value) -> str | None:
     """Return a literal's string; None if it isn't a string literal."""
-    found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
-    return None if found is None else found[2]
+    match = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
+    return None if match is None else match[2]
 
 
 def _chosen(node: PlanNode, children: Sequence[Value], text: str) -> Value:
     """Choose one of several values by conditions; the result has their members if all values with members agree."""
-    made = [child for child in children if child.members]
-    if not made or len({tuple(child.members) for child in made}) > 1:
+    composite = [child for child in children if child.members]
+    if not composite or len({tuple(child.members) for child in composite}) > 1:
         return Value(text)
     conditions = ", ".join(child.frame if child.members else child.text for child in children)
-    return Value(text, _merged(node.name, made).members, f"{node.name}({conditions})")
+    return Value(text, _merged(node.name, composite).members, f"{node.name}({conditions})")
 
 
-_MAKES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Value]]] = {
+_COMPOSITE_RULES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Value]]] = {
     "Invoke": _evaluated,
     "CreateNamedStruct": _struct,
     "CreateArray": _array,

@@ -29,7 +29,7 @@ _FILES: Final = ("csv", "json", "parquet", "orc", "text", "xml")
 _OVERWRITTEN: Final = ("replacewhere", "partitionoverwritemode")
 """Options that select the rows that a writer overwrites."""
 _STATE: Final = "_headwater_writing"
-_DYNAMIC: Final = "of the partitions that it has rows for"
+_DYNAMIC: Final = "of the partitions that get rows"
 _NO_SINK: Final = ("noop", "console", "memory")
 _NUMBERS: Final = itertools.count(1)
 _IDENTITY: Final = re.compile(r"^identity\((.*)\)$")
@@ -71,7 +71,7 @@ class Writes:
 
     def report_found(
         self,
-        found: dict[str, Any],
+        description: dict[str, Any],
         schema: StructType,
         target: ScriptSource,
         *,
@@ -82,20 +82,20 @@ class Writes:
         streaming: bool = False,
     ) -> None:
         """Report an output whose rows have been described already."""
-        found |= {
+        description |= {
             "schema": json.loads(schema.json()),
             "kind": target.kind,
             "name": target.name,
             "format": format_,
             "mode": without_secrets(mode),
             "options": dict(options or {}),
-            "expressions": {path: without_secrets(text) for path, text in found["expressions"].items()},
-            "influences": [without_secrets(text) for text in found["influences"]],
+            "expressions": {path: without_secrets(text) for path, text in description["expressions"].items()},
+            "influences": [without_secrets(text) for text in description["influences"]],
             # SQL writes `identity(day)` for `day`.
             "partitioned_by": [_IDENTITY.sub(r"\1", each) for each in partitioned_by],
             "streaming": streaming,
         }
-        self.sources.channel.report("output", found)
+        self.sources.channel.report("output", description)
         self.sources.last_write = target.name
         if target.kind in ("path", "table"):
             self.sources.wrote(target, schema)
@@ -167,22 +167,22 @@ def intercept_writes(writes: Writes) -> None:
     for frames in {DataFrame, type(writes.sources.session.range(0))}:
         for name in ("foreach", "foreachPartition"):
             setattr(frames, name, _callback(writes, name))
-    _know_functions(writes)
-    _know_rows(writes.frames)
+    _record_functions(writes)
+    _record_rows(writes.frames)
 
 
 def _remember(writer: Any) -> None:  # noqa: C901  one small function for each method
     """Record the writer's configuration, as PySpark passes it to the JVM."""
 
-    def keeping(name: str, keep: Callable[..., None]) -> None:
+    def replace(name: str, record: Callable[..., None]) -> None:
         if not hasattr(writer, name):
             return
 
-        def kept(self: Any, *given: Any, **named: Any) -> Any:
-            keep(_state(self), *given, **named)
+        def recorded(self: Any, *given: Any, **named: Any) -> Any:
+            record(_state(self), *given, **named)
             return self
 
-        setattr(writer, name, kept)
+        setattr(writer, name, recorded)
 
     def format_(state: dict[str, Any], source: str) -> None:
         state["format"] = source.lower()
@@ -200,15 +200,15 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
         state["partitions"] = _flat(columns)
 
     def layout(word: str) -> Callable[..., None]:
-        def keep(state: dict[str, Any], *given: Any) -> None:
+        def record(state: dict[str, Any], *given: Any) -> None:
             state["layout"].append(f"{word}({', '.join(_flat(given))})")
 
-        return keep
+        return record
 
     def ignored(state: dict[str, Any], *_: Any, **__: Any) -> None:
         """Ignore a call that changes neither schema nor rows."""
 
-    for name, keep in (
+    for name, record in (
         ("format", format_),
         ("using", format_),
         ("mode", mode),
@@ -224,7 +224,7 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
         ("trigger", ignored),
         ("queryName", ignored),
     ):
-        keeping(name, keep)
+        replace(name, record)
 
 
 def _flat(columns: Sequence[Any]) -> list[str]:
@@ -248,13 +248,13 @@ def _update(state: dict[str, Any], format_: Any, mode: Any, partitions: Any, opt
     state["options"].update({key.lower(): option_text(value) for key, value in options.items() if value is not None})
 
 
-def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> dict[str, Any]:
+def _write_arguments(state: dict[str, Any], writes: Writes, *, is_partitioned: bool = False) -> dict[str, Any]:
     """Return the arguments of `Writes.report` that describe a writer's format, mode, options and partitioning.
 
     Args:
         state: the writer's state.
         writes: the session's writes.
-        is_parted: True if the output may have partitions that the writer doesn't name.
+        is_partitioned: True if the output may have partitions that the writer doesn't name.
     """
     options = {name: value for name, value in state["options"].items() if name not in _OVERWRITTEN}
     mode = state["mode"].lower()
@@ -262,7 +262,7 @@ def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> d
         where, which = (state["options"].get(name) for name in _OVERWRITTEN)
         if where is not None:
             mode = f"overwrite where {where}"
-        elif state["partitions"] or is_parted:
+        elif state["partitions"] or is_partitioned:
             mode = writes.overwriting(which)
     return {
         "format_": state["format"],
@@ -274,7 +274,7 @@ def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> d
 
 def _intercept_batch(writer: Any, writes: Writes) -> None:
     def written(self: Any, target: ScriptSource) -> None:
-        writes.report(self._df, target, **_how(_state(self), writes))
+        writes.report(self._df, target, **_write_arguments(_state(self), writes))
 
     def save(
         self: Any,
@@ -298,16 +298,16 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         **options: Any,
     ) -> None:
         _update(_state(self), format, mode, partitionBy, options)
-        written(self, writes.sources.called(name))
+        written(self, writes.sources.source_of_name(name))
 
     def insert_into(self: Any, tableName: str, overwrite: bool | None = None) -> None:  # noqa: FBT001
         state = _state(self)
         mode = state["mode"] if overwrite is None else "overwrite" if overwrite else "append"
         _update(state, None, mode or "append", None, {})
-        target = writes.sources.called(tableName)
+        target = writes.sources.source_of_name(tableName)
         # Columns are matched by position and get the table's names.
         frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
-        writes.report(frame, target, **_how(state, writes, is_parted=True) | {"format_": None})
+        writes.report(frame, target, **_write_arguments(state, writes, is_partitioned=True) | {"format_": None})
 
     def of_format(name: str) -> Any:
         def save_format(self: Any, path: str, mode: Any = None, partitionBy: Any = None, **options: Any) -> None:
@@ -326,8 +326,8 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
 def _intercept_v2(writer: Any, writes: Writes) -> None:
     def ending(mode: str) -> Any:
         def end(self: Any, *condition: Any) -> None:
-            how = _how(_state(self), writes) | {"mode": " ".join([mode, *_flat(condition)])}
-            writes.report(self._df, writes.sources.called(self._headwater_table), **how)
+            arguments = _write_arguments(_state(self), writes) | {"mode": " ".join([mode, *_flat(condition)])}
+            writes.report(self._df, writes.sources.source_of_name(self._headwater_table), **arguments)
 
         return end
 
@@ -383,7 +383,7 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
     ) -> Any:
         _update(_state(self), format, outputMode, partitionBy, options)
         check(self)
-        _report_stream(writes, self, writes.sources.called(tableName))
+        _report_stream(writes, self, writes.sources.source_of_name(tableName))
         return EndedQuery()
 
     def foreach_batch(self: Any, func: Any) -> Any:
@@ -400,7 +400,10 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
 def _report_stream(writes: Writes, writer: Any, target: ScriptSource) -> None:
     state = _state(writer)
     writes.report(
-        writer._df, target, **_how(state, writes) | {"mode": state["mode"].lower() or "append"}, streaming=True
+        writer._df,
+        target,
+        **_write_arguments(state, writes) | {"mode": state["mode"].lower() or "append"},
+        streaming=True,
     )
 
 
@@ -459,12 +462,12 @@ def _callback(writes: Writes, name: str) -> Any:
 def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any) -> None:
     """Report rows that go to the script's own code. The code is compared by its digest."""
     code = getattr(function, "__func__", function)
-    called = getattr(function, "__name__", type(function).__name__)
+    function_name = getattr(function, "__name__", type(function).__name__)
     writes.sources.compared |= code_of(code)
-    writes.report(frame, ScriptSource("code", f"{name}({called})"), mode=function_digest(code))
+    writes.report(frame, ScriptSource("code", f"{name}({function_name})"), mode=function_digest(code))
 
 
-def _know_functions(writes: Writes) -> None:
+def _record_functions(writes: Writes) -> None:
     from pyspark.sql import udf as udf_module
 
     create = udf_module.UserDefinedFunction._create_judf
@@ -472,13 +475,13 @@ def _know_functions(writes: Writes) -> None:
     def created(self: Any, func: Any) -> Any:
         judf = create(self, func)
         writes.sources.compared |= code_of(func)
-        writes.frames.calls(judf.func(), function_digest(func))
+        writes.frames.record_function_digest(judf.func(), function_digest(func))
         return judf
 
     udf_module.UserDefinedFunction._create_judf = created  # type: ignore[method-assign]
 
 
-def _know_rows(frames: Frames) -> None:
+def _record_rows(frames: Frames) -> None:
     from pyspark.sql import SparkSession
 
     create = SparkSession.createDataFrame
@@ -487,7 +490,7 @@ def _know_rows(frames: Frames) -> None:
         frame = create(self, data, *more, **named)
         if isinstance(data, (list, tuple)) or type(data).__module__.startswith("pandas."):
             text = repr(data) if isinstance(data, (list, tuple)) else str(data.to_dict("list"))
-            frames.made_of(frame, hashlib.sha256(f"{text}{frame.schema.json()}".encode()).hexdigest()[:16])
+            frames.record_values_digest(frame, hashlib.sha256(f"{text}{frame.schema.json()}".encode()).hexdigest()[:16])
         return frame
 
     SparkSession.createDataFrame = created  # type: ignore[method-assign]

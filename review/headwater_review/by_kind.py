@@ -13,7 +13,7 @@ from headwater_review.schema import steps_of
 from headwater_review.schema_review import Question, Review, ReviewedDifference
 from headwater_review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
-NOT_ASKED = "The graph wasn't asked: differences are judged as if somebody read what differs."
+NOT_ASKED = "The graph wasn't asked: each difference is judged as if somebody read the column or dataset."
 
 _BREAKING = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.REMOVED, DifferenceKind.RENAMED, DifferenceKind.POSITION)
 _DEGRADED = (
@@ -63,8 +63,8 @@ def review_schemas(question: Question) -> Review:
     above = "".join(f"{step}." for step in at)
     renames = {f"{above}{before}": f"{above}{after}" for before, after in question.renames.items()}
     dataset = Asset(AssetKind.DATASET, "", "", question.dataset, title=question.dataset)
-    found = compare(old, new, renames)
-    return review_by_kind(dataset, found, (old.source, new.source), len(new.columns), (NOT_ASKED,), above)
+    differences = compare(old, new, renames)
+    return review_by_kind(dataset, differences, (old.source, new.source), len(new.columns), (NOT_ASKED,), above)
 
 
 def review_by_kind(
@@ -83,10 +83,10 @@ def review_by_kind(
         sources: origin of the old and the new schema.
         columns: number of columns in the new schema.
         notes: sentences on the basis of the verdict.
-        above: prefix in the graph of the paths in two files. None for a job's differences, which need no sentence on
-            writers.
+        above: prefix of the files' paths in the graph, such as `value.`. None for a job's differences: they get no
+            sentences about other writers.
     """
-    reviewed = sorted((_judged(each, above) for each in differences), key=lambda each: each.severity.rank)
+    reviewed = sorted((_reviewed(each, above) for each in differences), key=lambda each: each.severity.rank)
     counts = Counter(each.severity for each in reviewed)
     return Review(
         dataset=dataset,
@@ -106,7 +106,7 @@ def review_by_kind(
     )
 
 
-def _judged(difference: SchemaDifference, above: str | None) -> ReviewedDifference:
+def _reviewed(difference: SchemaDifference, above: str | None) -> ReviewedDifference:
     severity, reasons = severity_of(difference), []
     if above is not None and (constraint := constraint_of(difference)):
         severity = min(severity, Severity.DEGRADED, key=lambda each: each.rank)

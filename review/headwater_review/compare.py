@@ -25,7 +25,7 @@ from headwater_review.schema import (
 from headwater_schemas.events import Sensitivity
 
 _MOST_PAIRS = 2_500
-_LIKE = 0.6
+_LEAST_SIMILARITY = 0.6
 ANY = "any"
 
 
@@ -34,7 +34,7 @@ class DifferenceKind(StrEnum):
 
     Up to DESCRIPTION, and for PRIVACY, the difference is in a column. From PARTITIONING on, it is in the dataset; from
     ROWS on, a job's new version causes it. PRIVACY: a sensitive value was masked, hashed or encrypted before, and now
-    isn't, or is less.
+    has less protection or none.
     """
 
     ADDED = "ADDED"
@@ -128,12 +128,12 @@ class SchemaDifference:
 def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
-    A property counts as equal if one of the schemas can't state it, or doesn't. Nested fields of an added or removed
-    column aren't listed.
+    A property counts as equal if one of the schemas can't state it, or doesn't state it. Nested fields of an added or
+    removed column aren't listed.
 
     Args:
         old: current schema.
-        new: the schema to be, of the same dataset.
+        new: new schema of the same dataset.
         renames: old path to new path.
 
     Raises:
@@ -143,8 +143,8 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     mapped = _mapped(old, new, declared)
     pairs = {steps: mapped[steps] for steps in old.columns if mapped[steps] in new.columns}
     removed = [steps for steps in old.columns if steps not in pairs]
-    taken = set(pairs.values())
-    added = [steps for steps in new.columns if steps not in taken]
+    matched = set(pairs.values())
+    added = [steps for steps in new.columns if steps not in matched]
     similar = _similar(old, new, _topmost(removed), _topmost(added))
     out: list[SchemaDifference] = []
     for steps in _topmost(removed):
@@ -170,7 +170,7 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
                 DifferenceKind.ADDED, column.path, after=column.type, required=column.required, line=column.line
             )
         )
-    order = {column.path: place for place, column in enumerate(old.columns.values())}
+    order = {column.path: index for index, column in enumerate(old.columns.values())}
     out.sort(key=lambda each: order.get(each.column, len(order)))
     if PARTITIONING in old.states & new.states:
         out += _partitioning(old, new, {".".join(steps): ".".join(now) for steps, now in mapped.items()})
@@ -207,18 +207,18 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f" Do you mean {nearest[0]!r}?" if nearest else ""
 
 
-def _topmost(found: Iterable[Steps]) -> list[Steps]:
+def _topmost(paths: Iterable[Steps]) -> list[Steps]:
     """Filter out paths inside another path."""
-    every = dict.fromkeys(found)
+    every = dict.fromkeys(paths)
     return [steps for steps in every if not any(steps[:n] in every for n in range(1, len(steps)))]
 
 
 def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps]) -> dict[Steps, Steps]:
     """Match removed columns with added columns of the same type and parent, by the most similar names."""
     groups: dict[tuple[Steps, str | None], tuple[list[Steps], list[Steps]]] = defaultdict(lambda: ([], []))
-    for which, (schema, found) in enumerate(((old, removed), (new, added))):
-        for steps in found:
-            groups[steps[:-1], schema.columns[steps].type][which].append(steps)
+    for side, (schema, paths) in enumerate(((old, removed), (new, added))):
+        for steps in paths:
+            groups[steps[:-1], schema.columns[steps].type][side].append(steps)
     out: dict[Steps, Steps] = {}
     for gone, come in groups.values():
         if len(gone) == len(come) == 1:
@@ -230,7 +230,7 @@ def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps])
                 for other in come
             )
             for ratio, one, other in ratios:
-                if -ratio >= _LIKE and one not in out and other not in out.values():
+                if -ratio >= _LEAST_SIMILARITY and one not in out and other not in out.values():
                     out[one] = other
     return out
 

@@ -29,8 +29,7 @@ class SchemaColumn:
     Attributes:
         steps: steps of the path in their written form: `("legs", "[]", "origin")`.
         type: type as Spark writes it; None: unknown.
-        shape: part of the type that nested columns don't have: `struct`, `array`, `map<string>`, `bigint`; None:
-            unknown.
+        shape: type without parts that are nested columns: `struct`, `array`, `map<string>`, `bigint`; None: unknown.
         nullable: whether it may be null, where known.
         default: whether rows without a value get a default.
         enum: allowed values, sorted; None: any.
@@ -116,14 +115,14 @@ def steps_of(path: str) -> Steps:
 
 
 def step(name: str) -> str:
-    """Quote a name as a step of a path; in backquotes if it would end the step or mean an element."""
+    """Return a name as a step of a path; in backquotes if it has a dot or backquote, or is `[]` or `{}`."""
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return f"`{name.replace('`', '``')}`"
     return name
 
 
 def shape_of(type_: DataType) -> str:
-    """See `SchemaColumn.shape`."""
+    """Shape of a type: see `SchemaColumn.shape`."""
     match type_:
         case Atom(name):
             return name

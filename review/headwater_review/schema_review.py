@@ -77,7 +77,7 @@ class ReviewedDifference:
         totals: number of these assets by severity, the worst first.
         jobs: jobs on the paths, failing ones first; at most 10.
         jobs_total: number of these jobs.
-        consumers: names of declared consumers of the column itself.
+        consumers: names of the declared consumers of the changed column or dataset.
     """
 
     difference: SchemaDifference
@@ -136,7 +136,7 @@ MOST_UNSEEN = 20
 _MOST_WRITERS = 100
 _MOST_TEXT = 2_000
 _GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
-_OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
+_OTHER_VALUES = (DifferenceKind.UNIT, DifferenceKind.MEANING)
 
 
 def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
@@ -258,14 +258,14 @@ class _Reviewing:
                 begun[number] = beginning
         starts_by_change: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
         for number, beginning in begun.items():
-            starts_by_change[_given(changes[number])].append(beginning.start)
+            starts_by_change[_required_change(changes[number])].append(beginning.start)
         # Differences with the same change first spread through the graph together; each then finds its nodes cached.
         for change, starts in starts_by_change.items():
             self._spread(_together(starts), change)
         found: dict[int, _Spread] = {}
         listed: dict[int, list[int]] = {}
         for number, beginning in begun.items():
-            hit = self._spread(beginning.start, _given(changes[number]))
+            hit = self._spread(beginning.start, _required_change(changes[number]))
             if id(hit) not in listed:
                 listed[id(hit)] = [node for *_, node in hit.ordered()[:MOST_ITEMS]]
             details = ImpactDetails(hit, listed[id(hit)], self._policy, beginning, MOST_JOBS)
@@ -283,41 +283,41 @@ class _Reviewing:
         self,
         difference: SchemaDifference,
         change: tuple[ChangeType, SchemaChange] | None,
-        found: _Spread | None,
+        impact: _Spread | None,
         consumers: Mapping[str, bool],
     ) -> ReviewedDifference:
-        ranks = [] if found is None else [found.hit.rank(node) for node in found.hit.worst]
+        ranks = [] if impact is None else [impact.hit.rank(node) for node in impact.hit.worst]
         reasons = list(self._reasons(difference, consumers))
         if difference.kind is DifferenceKind.DESCRIPTION:
             reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))
         elif difference.exposed is not None:
             reasons.append(privacy_of(difference.exposed))
         elif change is None:
-            reasons.append((Severity.NONE, "What that does to rows and columns is listed by itself."))
-        elif found is None:
-            reasons.append(self._not_there())
+            reasons.append((Severity.NONE, "Its effects on rows and columns are listed as separate differences."))
+        elif impact is None:
+            reasons.append(self._missing_column())
         if difference.overwrites_more:
             # The column is removed, whether or not anybody reads it.
             reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
         counts = Counter(ranks)
-        judged = [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)]
-        worst = min(judged, key=lambda severity: severity.rank, default=Severity.NONE)
+        severities = [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)]
+        worst = min(severities, key=lambda severity: severity.rank, default=Severity.NONE)
         if worst is Severity.NONE and change is not None and self._unknown:
             worst = Severity.UNKNOWN
             reasons.append((worst, f"Not known is {' and '.join(self._unknown)}."))
-        binds_late = found is not None and self._policy.binds_late(found.beginning.start.type)
+        binds_late = impact is not None and self._policy.binds_late(impact.beginning.start.type)
         return ReviewedDifference(
             difference=replace(difference, before=_cut(difference.before), after=_cut(difference.after)),
             text=text_of(difference),
             severity=worst,
             reasons=tuple(text for _, text in reasons),
-            items=() if found is None else found.details.items(),
+            items=() if impact is None else impact.details.items(),
             total=len(ranks),
             totals=tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts)),
-            jobs=() if found is None or change is None else found.details.jobs(change[1], late=binds_late),
-            jobs_total=0 if found is None else len(found.hit.jobs),
+            jobs=() if impact is None or change is None else impact.details.jobs(change[1], late=binds_late),
+            jobs_total=0 if impact is None else len(impact.hit.jobs),
             consumers=tuple(sorted(consumers)),
         )
 
@@ -331,10 +331,10 @@ class _Reviewing:
                     reads = "reads the dataset"
                 yield severity, f"Consumer {short(name)} {reads}."
         if self._writers and (constraint := constraint_of(difference)):
-            more = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
+            others = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
             yield (
                 Severity.DEGRADED,
-                f"{short(self._writers[0].name)}{more} writes the dataset, and has to {constraint}.",
+                f"{short(self._writers[0].name)}{others} writes the dataset, and has to {constraint}.",
             )
 
     @cached_property
@@ -343,19 +343,19 @@ class _Reviewing:
         asset = self._dataset.asset
         return list(unknown_users(self._tx, asset.key, asset))
 
-    def _not_there(self) -> tuple[Severity, str]:
+    def _missing_column(self) -> tuple[Severity, str]:
         """Severity and reason for a changed column that the graph lacks."""
         if self._unseen_readers:
             return (
                 Severity.DEGRADED,
-                "The graph hasn't this column, and not all lineage of the jobs that read the dataset.",
+                "The graph doesn't have this column, and the lineage of jobs that read the dataset is incomplete.",
             )
-        return Severity.NONE, "The graph hasn't this column: no job whose lineage is known names it."
+        return Severity.NONE, "The graph doesn't have this column: no job with known lineage names it."
 
     def _look_for_unseen_readers(self) -> set[str]:
         """Keys of jobs that read the dataset and have missing or incomplete column lineage."""
-        made = {(job, target) for _, target, _, job in self._graph.feeds([self._dataset.id])}
-        return {job for job, _ in self._graph.unseen(made)}
+        feeds = {(job, target) for _, target, _, job in self._graph.feeds([self._dataset.id])}
+        return {job for job, _ in self._graph.unseen(feeds)}
 
     def _look_for_writers(self) -> list[Asset]:
         keys = Identities.of(self._tx).members(self._dataset.asset.key)
@@ -366,16 +366,16 @@ class _Reviewing:
         """Consumers of the changed asset, and whether each names the column; by index of the difference."""
         if not self._tx.consumers:
             return {}
-        places: dict[int, list[int]] = defaultdict(list)
+        numbers_by_node: dict[int, list[int]] = defaultdict(list)
         out: dict[int, dict[str, bool]] = defaultdict(dict)
         for number, each in spreads.items():
             start = each.beginning.start
             if each.beginning.asset.column is None:
                 out[number] = dict.fromkeys(self._readers, False)
             for node in (start.nodes or start.wholes) if each.beginning.asset.column is not None else ():
-                places[node].append(number)
-        for row in self._tx.rows("declared/readers", nodes=sorted(places)):
-            for number in places[row["node"]]:
+                numbers_by_node[node].append(number)
+        for row in self._tx.rows("declared/readers", nodes=sorted(numbers_by_node)):
+            for number in numbers_by_node[row["node"]]:
                 for _, name, names_it in row["consumers"]:
                     out[number][name] = out[number].get(name, False) or names_it
         return out
@@ -394,9 +394,9 @@ def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= _MOST_TEXT else short(text, _MOST_TEXT)
 
 
-def _given(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, SchemaChange]:
+def _required_change(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, SchemaChange]:
     if change is None:
-        raise ValueError("a difference without an impact begins nowhere")
+        raise ValueError("a difference without an impact has no start")
     return change
 
 
@@ -415,7 +415,7 @@ def _for_consumer(difference: SchemaDifference, *, names_it: bool) -> Severity:
         return Severity.DEGRADED
     if difference.kind in _GONE:
         return Severity.BREAKING if names_it else Severity.DEGRADED
-    if difference.kind in _OTHERWISE or (
+    if difference.kind in _OTHER_VALUES or (
         difference.kind is DifferenceKind.RETYPED and difference.retyping is not Retyping.WIDER
     ):
         return Severity.DEGRADED

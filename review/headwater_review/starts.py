@@ -109,7 +109,7 @@ class StartColumns:
         return Beginning(start, asset, asset, type_)
 
     def _beginning_above(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
-        """Start for a member that the graph lacks: the column around it. Its readers as a whole read the member."""
+        """Start for a member that the graph lacks: its nearest parent. Readers of the whole parent read the member."""
         above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
         if above is None:
             return None
@@ -127,9 +127,9 @@ class StartColumns:
         return [self._ids[inner] for inner in self._names[first:end]]
 
     def _above(self, name: str) -> list[str]:
-        return [name[:place] for place, character in enumerate(name) if character == "."]
+        return [name[:index] for index, character in enumerate(name) if character == "."]
 
     def _asset(self, column: str, type_: str | None) -> Asset:
-        of = self._dataset.asset
-        key = column_key(self._tenant, of.key, column)
-        return replace(of, kind=AssetKind.COLUMN, key=key, column=column, type=type_)
+        dataset = self._dataset.asset
+        key = column_key(self._tenant, dataset.key, column)
+        return replace(dataset, kind=AssetKind.COLUMN, key=key, column=column, type=type_)

@@ -12,7 +12,7 @@ from headwater_schemas.events import Sensitivity
 _RETYPED = {
     Retyping.WIDER: "every old value is one of the new type",
     Retyping.NARROWER: "Spark casts it, and values may be lost or refused",
-    Retyping.OTHER: "Spark has no cast for that",
+    Retyping.OTHER: "Spark can't cast the values",
 }
 
 
@@ -25,19 +25,19 @@ _SENTENCES = {
     DifferenceKind.ENUM: "{column} has other values: {values}",
     DifferenceKind.UNIT: "{column} has another unit: {before} → {after}",
     DifferenceKind.MEANING: "{column} means something else: {before} → {after}",
-    DifferenceKind.DESCRIPTION: "{column} is described otherwise",
-    DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise: {before} → {after}",
+    DifferenceKind.DESCRIPTION: "The description of {column} changes",
+    DifferenceKind.PARTITIONING: "The dataset is partitioned differently: {before} → {after}",
     DifferenceKind.PRIVACY: "{column} {shows}: {before} → {after}",
     DifferenceKind.ROWS: "The job writes other rows: {before} → {after}",
-    DifferenceKind.WRITE_MODE: "The job writes otherwise: {before} → {after}",
-    DifferenceKind.POSITION: "Columns are in other places: {before} → {after}",
-    DifferenceKind.OUTPUT_REMOVED: "The job no more writes {before}",
+    DifferenceKind.WRITE_MODE: "The job writes differently: {before} → {after}",
+    DifferenceKind.POSITION: "The columns are in another order: {before} → {after}",
+    DifferenceKind.OUTPUT_REMOVED: "The job no longer writes {before}",
     DifferenceKind.OUTPUT_ADDED: "The job also writes {after}",
-    DifferenceKind.INPUT_REMOVED: "The job no more reads {before}",
+    DifferenceKind.INPUT_REMOVED: "The job no longer reads {before}",
     DifferenceKind.INPUT_ADDED: "The job also reads {after}",
 }
 
-OVERWRITES_MORE = "Rows that stayed before are overwritten."
+OVERWRITES_MORE = "The write overwrites rows that it kept before."
 
 _OF_A_PLAN = (DifferenceKind.ROWS, DifferenceKind.MEANING, DifferenceKind.WRITE_MODE, DifferenceKind.PRIVACY)
 _EXPOSURES = {
@@ -48,17 +48,17 @@ _EXPOSURES = {
 }
 _MOST = 80
 _MOST_OF_A_PLAN = 400
-# For jobs, if texts are equal but a function's code or values in the parts differ.
-_IN_ANOTHER_WAY = {
-    DifferenceKind.ROWS: "The job writes other rows: what decides them is computed in another way",
-    DifferenceKind.MEANING: "{column} is computed in another way: {before}",
+# For jobs: both texts are equal, but the code of a function or a value within an expression differs.
+_WITH_EQUAL_TEXTS = {
+    DifferenceKind.ROWS: "The job writes other rows: an expression that decides the rows is computed differently",
+    DifferenceKind.MEANING: "{column} is computed differently: {before}",
 }
 
 
 def text_of(difference: SchemaDifference) -> str:
     """Sentence for a difference, without a full stop."""
-    if difference.kind in _IN_ANOTHER_WAY and difference.before == difference.after:
-        return _IN_ANOTHER_WAY[difference.kind].format(
+    if difference.kind in _WITH_EQUAL_TEXTS and difference.before == difference.after:
+        return _WITH_EQUAL_TEXTS[difference.kind].format(
             column=short(difference.column), before=short(difference.before or "", _MOST_OF_A_PLAN)
         )
     most = _MOST_OF_A_PLAN if difference.kind in _OF_A_PLAN else _MOST
@@ -88,7 +88,7 @@ def privacy_of(exposed: Exposed) -> tuple[Severity, str]:
     """Severity of a field that is protected less, and the reason in a sentence. An undeclared field counts as PII."""
     field, is_readable = short(exposed.field), exposed.after is Exposure.READABLE
     if exposed.sensitivity is None:
-        because = f"No sensitivity of {field} is declared or known here: it is judged as PII."
+        because = f"The sensitivity of {field} is undeclared or unknown here: the field is judged as PII."
     else:
         because = f"{field} is declared {exposed.sensitivity}."
         if exposed.sensitivity not in SENSITIVE:
@@ -116,7 +116,7 @@ def suggestion_of(column: str, similar: str, above: str = "") -> str:
         above: prefix of both paths in the graph that the files don't have.
     """
     before, after = (short(path.removeprefix(above)) for path in (column, similar))
-    return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
+    return f"Is it renamed to {short(similar)}? Then give --rename {before}={after}."
 
 
 def constraint_of(difference: SchemaDifference) -> str:

@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def enrich(flights: DataFrame, airlines: DataFrame, planes: DataFrame) -> DataFrame:
-    """Each flight with its airline's name and its plane; left joins, so that no flight is lost."""
+    """Join each flight with its airline's name and its plane. These are left joins, so that no flight is lost."""
     airline = airlines.select("carrier", F.col("name").alias("airline"))
     plane = planes.select("tailnum", "manufacturer", "model", "seats", F.col("year").alias("built"))
     return (

@@ -47,9 +47,9 @@ def main() -> None:
 def arguments() -> argparse.ArgumentParser:
     """The script's flags."""
     flags = pipeline.parser(__doc__)
-    flags.add_argument("--days", type=day_count, default=31, help="how many days of 2013, from 1 January")
-    flags.add_argument("--slices", type=pipeline.positive, default=8, help="in how many writes")
-    flags.add_argument("--pause-seconds", type=float, default=1.0, help="pause between two writes")
+    flags.add_argument("--days", type=day_count, default=31, help="number of days of 2013, from 1 January")
+    flags.add_argument("--slices", type=pipeline.positive, default=8, help="number of Spark writes")
+    flags.add_argument("--pause-seconds", type=float, default=1.0, help="pause between two writes, in seconds")
     return flags
 
 
@@ -57,7 +57,7 @@ def day_count(text: str) -> int:
     """An argparse type: 1 to 365."""
     days = pipeline.positive(text)
     if days > YEAR_DAYS:
-        raise argparse.ArgumentTypeError(f"the data are of one year, {days} days are too many")
+        raise argparse.ArgumentTypeError(f"the data cover one year: {days} days are too many")
     return days
 
 
@@ -83,7 +83,7 @@ def records(flights: DataFrame) -> DataFrame:
         F.timestamp_add("MINUTE", F.col("minute"), F.col("time_hour")).alias("event_time"),
         *("carrier", "flight", "tailnum", "origin", "dest", "distance", "dep_delay", "arr_delay", "air_time"),
     )
-    # The file is one or two splits; sorting them as one is what makes the order hold in every partition of the topic.
+    # The file has one or two splits. They are sorted as one, so that every partition of the topic is in order.
     return (
         value.coalesce(1)
         .sortWithinPartitions("event_time", "carrier", "flight", "origin")

@@ -70,7 +70,7 @@ class Options:
 
 
 def uri(path: Path) -> str:
-    """A local path as Hadoop takes it: with its scheme, whatever the default file system, and not percent-encoded."""
+    """Local path as Hadoop takes it: with its scheme, because the default file system may be another; unencoded."""
     return f"file://{path}"
 
 
@@ -95,7 +95,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 def stream_parser(description: str | None) -> argparse.ArgumentParser:
     """A parser with the flags of a streaming query added."""
     flags = parser(description)
-    flags.add_argument("--max-offsets", type=positive, default=2_000, help="at most so many records in a micro-batch")
+    flags.add_argument("--max-offsets", type=positive, default=2_000, help="maximum number of records in a micro-batch")
     flags.add_argument(
         "--follow-until",
         type=Path,
@@ -103,7 +103,9 @@ def stream_parser(description: str | None) -> argparse.ArgumentParser:
         help="keep following the topic until FILE exists, then process what is left and stop; "
         "without it the query processes what the topic holds now and stops",
     )
-    flags.add_argument("--trigger-seconds", type=float, default=0.5, help="with --follow-until: pause between triggers")
+    flags.add_argument(
+        "--trigger-seconds", type=float, default=0.5, help="with --follow-until: seconds between triggers"
+    )
     return flags
 
 

@@ -1,8 +1,8 @@
 """Streaming query 3: count flights per route with foreachBatch, which upserts a table and publishes what changed.
 
 The table is Parquet with one partition per micro-batch: partition N has the counts of every route after batch N. A
-batch reads the newest earlier partition and overwrites its own, so a batch that runs again after a crash counts nothing
-twice.
+batch reads the newest earlier partition and overwrites its own. So if a batch runs again after a crash, no flight is
+counted twice.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def count_routes(flights: DataFrame) -> DataFrame:
 
 
 def merge(before: DataFrame | None, changed: DataFrame) -> DataFrame:
-    """The counts after a micro-batch: the earlier counts plus its own."""
+    """Counts after a micro-batch: the earlier counts plus the micro-batch's counts."""
     every = changed if before is None else before.unionByName(changed)
     return every.groupBy("origin", "dest").agg(
         F.sum("flights").alias("flights"),

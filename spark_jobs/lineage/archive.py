@@ -1,11 +1,11 @@
 """Keep the events topic in Parquet, partitioned by day: `spark-submit archive.py --output s3a://lineage/archive`.
 
 Each start continues where the last one stopped, archives the topic's records so far, and stops: schedule it hourly or
-daily. With `--follow` it keeps running. `headwater graph rebuild --archive` reads the archive. Records are kept as they
-are, bad ones too, with their coordinates; a record is in the archive exactly once.
+daily. With `--follow` it keeps running. `headwater graph rebuild --archive` reads the archive. Records are kept
+unchanged, also unreadable ones, with their coordinates. Each record is in the archive exactly once.
 
-    topic, topic_id, partition, offset    where it was; the id distinguishes a topic that was deleted and created again
-    timestamp                             when it was published, which decides its day (UTC)
+    topic, topic_id, partition, offset    position of the record; the id changes if a topic is deleted and created again
+    timestamp                             time of publication, which decides the record's day (UTC)
     key, value, headers                   the record
 
 The archive's folder `_checkpoints` has a checkpoint for each incarnation of the topic.
@@ -93,7 +93,7 @@ def _parse() -> argparse.Namespace:
         help="bootstrap servers (environment: HEADWATER_KAFKA_BOOTSTRAP_SERVERS)",
     )
     flags.add_argument("--topic", default=f"{prefix}.events", help="the events topic")
-    flags.add_argument("--follow", metavar="INTERVAL", help="don't stop; a trigger every so often, e.g. '5 minutes'")
+    flags.add_argument("--follow", metavar="INTERVAL", help="keep running; interval between triggers, e.g. '5 minutes'")
     return flags.parse_args()
 
 

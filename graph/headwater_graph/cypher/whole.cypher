@@ -1,10 +1,10 @@
 // constraints: Names of Headwater's constraints
 SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'headwater_' RETURN name
 
-// drop_constraint: One constraint less
+// drop_constraint: Drop a constraint
 DROP CONSTRAINT $name IF EXISTS
 
-// drop_index: One index less
+// drop_index: Drop an index
 DROP INDEX $name IF EXISTS
 
 // groups: Consumer groups that wrote into the graph
@@ -14,11 +14,11 @@ RETURN DISTINCT p.group AS name ORDER BY name
 // indexes: Names of Headwater's indexes
 SHOW INDEXES YIELD name WHERE name STARTS WITH 'headwater_' RETURN name
 
-// progress: How far into a topic the graph goes
+// progress: Progress in a topic: first offset of each partition that may be missing in the graph
 MATCH (p:HwProgress) WHERE p.topic = $topic
 RETURN p.partition AS number, coalesce(p.topic_id, '') AS topic_id, p.next_offset AS next_offset
 
-// wipe: All nodes that Headwater wrote, gone
+// wipe: Delete all nodes of Headwater
 MATCH (n:HwJob|HwDataset|HwAlias|HwColumn|HwVersion|HwSchemaVersion|HwQuery|HwRun|HwPlan|HwSegment
   |HwSummary|HwRetention|HwConsumer|HwDeclaration|HwDeclarationSet|HwIncident|HeadwaterGraph|HwProbe|HwProgress)
 CALL (n) {

@@ -9,5 +9,5 @@ declarations  facts of declaration sets
 incidents     logs of incidents
 delta         facts of a set of events by key, and the join of two
 
-The other modules of `graph` derive more facts from these, and write them. Imports neither.
+Other modules of `graph` derive more facts from these, and write them. This package imports none of those modules.
 """

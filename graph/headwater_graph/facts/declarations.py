@@ -1,7 +1,7 @@
 """Facts of declaration sets: declarations by the digest of their content, and the latest revision of each set.
 
-A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So the
-result doesn't depend on the order and repetition of events.
+A declaration never changes. It holds while the latest revision of its set lists it, once its own event has arrived. So
+the result doesn't depend on the order and repetition of events.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class DeclarationFacts:
         properties: properties of the node, including `key`.
         set: key of its set.
         subject: key of the dataset, job or consumer that it declares.
-        columns: for a dataset: key of each declared column, with its declaration.
+        columns: for a dataset: key of each declared column, with the properties that are declared for it.
     """
 
     properties: Props

@@ -28,13 +28,14 @@ _N = TypeVar("_N", bound=NodeFacts)
 class GraphDelta:
     """Base facts by key, without derived facts. A delta isn't changed once `fold` has returned it.
 
-    `join` is associative, commutative and idempotent; `fold(a + b) == fold(a).join(fold(b))`. Counts are excepted.
+    `join` is associative, commutative and idempotent, and `fold(a + b) == fold(a).join(fold(b))`. Only the counts
+    (`events`, `duplicates`, `stale`) don't follow these laws.
 
     Attributes:
-        jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
-        schemas, declarations, declaration_sets, incidents: by key of the node. Plans with the same key have the same
-            content.
-        links: relationships that only have a span.
+        jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: facts by key of the
+            node. Plans with the same key have the same content.
+        schemas, declarations, declaration_sets, incidents: facts by key of the node.
+        links: relationships that only have a span, each with its span.
         events: number of events folded.
         duplicates: number of events equal to an earlier event of the same fold.
         stale: number of events superseded by another report with the same event id in the same fold.

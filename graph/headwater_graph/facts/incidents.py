@@ -45,11 +45,11 @@ class IncidentEntry(NamedTuple):
 class IncidentFacts:
     """An incident: the entries of its log by event id, and the datasets that it reached.
 
-    An event id covers the content. Two entries with one id differ only if their time was limited differently
-    (`materializer.future`); the greater entry counts.
+    The event id is a digest of the content, so entries with the same id have the same content. Their times may differ,
+    because `materializer.future` limits times; then the greater entry counts.
 
     Attributes:
-        entries: entries of the log. A REACHED has no datasets here: only those of the latest are kept (`reached`).
+        entries: entries of the log, by event id. The entry of a REACHED doesn't have its datasets.
         reached: datasets of the REACHED with the greatest stamp; None without any REACHED.
     """
 

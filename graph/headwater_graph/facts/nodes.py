@@ -24,7 +24,7 @@ POSSIBLE = "possible"
 UNCOMMITTED = "uncommitted"
 """Register of a PRODUCED: True if a failed run names the output, and no report shows that it was committed."""
 WIDE = "wide"
-"""Register of a use: "ALL" if all reports with it are wide, "SOME" if some are. A wide report lists more than
+"""Register of a use: "ALL" if all reports of the use are wide, "SOME" if some are. A wide report lists more than
 `MOST_CONSUMED` inputs or `MOST_PRODUCED` outputs."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
@@ -233,13 +233,13 @@ class Variant:
 
     def join(self, other: Variant) -> None:
         """Join another report of the same variant."""
-        found = None
+        all_reports = None
         if not same_report(self.registers, self.uses, other.registers, other.uses):
-            found = reports(self.registers, self.uses) | reports(other.registers, other.uses)
+            all_reports = reports(self.registers, self.uses) | reports(other.registers, other.uses)
         join(self.registers, other.registers)
         join_uses(self.uses, other.uses)
-        if found is not None:
-            keep_reports(self.registers, self.uses, found)
+        if all_reports is not None:
+            keep_reports(self.registers, self.uses, all_reports)
 
     def copy(self) -> Variant:
         """Return a copy, to be joined with others."""
@@ -288,8 +288,8 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
       unless the report is `possible`: then it counts less than a list. So the register only grows, and so does the
       evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`). For a micro-batch, FEEDS follow
       from each report separately.
-    - Uncommitted output: holds as long as every report states it.
-    - `wide`: "ALL" or "SOME" of the reports.
+    - `uncommitted`: stays as long as every report states it.
+    - `wide`: "ALL" if both uses have "ALL", "SOME" if any use has the register.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
@@ -315,14 +315,14 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
 def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple[str, Cell] | None:
     if one is None and other is None:
         return None
-    by_all = one is not None and other is not None and one[1] == other[1] == "ALL"
-    return max(each[0] for each in (one, other) if each is not None), "ALL" if by_all else "SOME"
+    is_wide_in_all = one is not None and other is not None and one[1] == other[1] == "ALL"
+    return max(each[0] for each in (one, other) if each is not None), "ALL" if is_wide_in_all else "SOME"
 
 
 def listed_sources(registers: Registers) -> list[str] | None:
     """Keys of the datasets that an output is derived from; None: all datasets that its owner consumed."""
-    found = registers.get(MADE_FROM)
-    return None if found is None else _keys(found[1])
+    register = registers.get(MADE_FROM)
+    return None if register is None else _keys(register[1])
 
 
 def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
@@ -337,16 +337,16 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
     for use, registers in uses.items():
         if use.type is RelType.CONSUMED:
             consumed[use.dataset].append(registers.get(WIDE, ("", None))[1])
-    near = [key for key, wide in consumed.items() if set(wide) != {"ALL"}]
-    far = [key for key, wide in consumed.items() if any(wide)]
+    pairable = [key for key, wide in consumed.items() if set(wide) != {"ALL"}]
+    in_wide_reports = [key for key, wide in consumed.items() if any(wide)]
     into_job: set[str] = set()
     for use, registers in uses.items():
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Also for outputs with listed sources: they may have been possible before, and evidence is never removed.
-        if by_job := consumed.keys() if wide else far:
-            into_job.update(by_job)
+        # Outputs with listed sources get this, too: they may have been possible before, and evidence is never removed.
+        if through_job := consumed.keys() if wide else in_wide_reports:
+            into_job.update(through_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)
         listed = listed_sources(registers)
         evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
@@ -354,7 +354,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         sources = set(listed or ())
         yield from (Link(RelType.FEEDS, key, use.dataset, job) for key in sources)
         if wide != "ALL":
-            yield from (Link(RelType.FEEDS, key, use.dataset, job, others) for key in near if key not in sources)
+            yield from (Link(RelType.FEEDS, key, use.dataset, job, others) for key in pairable if key not in sources)
     yield from (Link(RelType.GOES_INTO, key, job) for key in into_job)
 
 

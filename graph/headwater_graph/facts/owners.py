@@ -1,6 +1,6 @@
 """Registers of each label and of uses, and their stamps in canonical form.
 
-`_stamp` and `_stamps` depend on the order of writes (`properties.stamped`), so two graphs with one state may differ in
+`_stamp` and `_stamps` depend on the order of writes (`properties.stamped`), so graphs with the same state may differ in
 them. `settled` gives each register its own stamp, so that equal states compare equal.
 """
 
@@ -46,16 +46,16 @@ USE_REGISTERS = owner_properties(
 LOCK = "_l"
 """Property that a statement sets to lock a node; its value has no meaning.
 
-A transaction locks jobs and datasets first. For them the value differs each time, so that the lock is a change. Neo4j
-plans a statement once for transactions that have changed nothing yet, and once for others. The second plan takes up to
-a second. Without the change, it would be made at the first event that changes nothing, such as a repeated event.
+A transaction locks jobs and datasets first. Their value is different each time, so the lock changes the graph. Reason:
+Neo4j plans a statement separately for transactions that have changed nothing yet, and planning takes up to a second. If
+a lock changed nothing, a batch of only repeated events would have to wait for these second plans.
 """
 NOT_FROM = "_not_from"
-"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, and may keep
-datasets that later turn out to be sources. So two graphs with one state may differ in it."""
+"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). The list only grows, and
+may keep datasets that later turn out to be sources. So two graphs with the same state may differ in this property."""
 
 
-_STATES_NOTHING = (LOCK, NOT_FROM)
+_WITHOUT_STATE = (LOCK, NOT_FROM)
 _OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
 
 
@@ -71,17 +71,19 @@ def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "")
     """Return all properties in canonical form: `_stamps` with the stamps of all registers, sorted; no `_stamp`.
 
     Args:
-        stored: properties of a node or relationship; None is no property.
+        stored: properties of a node or relationship; a value of None counts as absent.
         names: property to register, `REGISTERS` of the label or `USE_REGISTERS`.
         base: `_stamp` of a relationship's start node.
     """
-    out = {name: value for name, value in stored.items() if value is not None and name not in _STATES_NOTHING}
+    out = {name: value for name, value in stored.items() if value is not None and name not in _WITHOUT_STATE}
     base = out.pop("_stamp", base)
-    own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
+    own_stamps = {
+        text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()
+    }
     present = {names[name] for name in out if name in names}
     present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
     # A register with a stamp and without a value is present, too: a report cleared it.
-    stamps = dict.fromkeys(present, base) | own
+    stamps = dict.fromkeys(present, base) | own_stamps
     if any(stamps.values()):
         out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())
     return out

@@ -77,7 +77,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "position": POSITION,
 }
 
-_OWN_RULE = frozenset({"batch_id", "inputs", "outputs", "quality"})
+_NOT_REGISTERS = frozenset({"batch_id", "inputs", "outputs", "quality"})
 
 
 def _is_time(field: msgspec.inspect.Field) -> bool:
@@ -88,9 +88,9 @@ def _is_time(field: msgspec.inspect.Field) -> bool:
 _ENTRY = msgspec.inspect.type_info(IntervalEntry)
 assert isinstance(_ENTRY, msgspec.inspect.StructType)  # noqa: S101 - for the type checker
 
-ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE)
+ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _NOT_REGISTERS)
 """Fields of an IntervalEntry that are registers and properties of the Interval under the same name."""
-ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE and _is_time(field))
+ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _NOT_REGISTERS and _is_time(field))
 """Fields of `ENTRY_REGISTERS` that are times."""
 TIMES = ENTRY_TIMES | {
     *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at", "emptied_at"),
@@ -163,7 +163,7 @@ def parse(stored: Mapping[str, Any], names: Mapping[str, str], base: str | None 
         base: `_stamp` of the start node, for a relationship without `_stamp`.
     """
     base = stored.get("_stamp", base)
-    own = {text[STAMP_LENGTH:]: text[:STAMP_LENGTH] for text in stored.get("_stamps", ())}
+    own_stamps = {text[STAMP_LENGTH:]: text[:STAMP_LENGTH] for text in stored.get("_stamps", ())}
     out: Registers = {}
     for name, value in stored.items():
         register = names.get(name)
@@ -175,14 +175,14 @@ def parse(stored: Mapping[str, Any], names: Mapping[str, str], base: str | None 
             if stored.get(group[0]) is None:
                 continue
             cell = {part: stored[part] for part in group if stored.get(part) is not None}
-        out[register] = (own.get(register) or _need(base), cell)
+        out[register] = (own_stamps.get(register) or _required_stamp(base), cell)
     for facet, text in zip(stored.get("facet_names", ()), stored.get("facets", ()), strict=True):
         register = FACET + facet
-        out[register] = (own.get(register) or _need(base), text)
+        out[register] = (own_stamps.get(register) or _required_stamp(base), text)
     return out
 
 
-def _need(base: str | None) -> str:
+def _required_stamp(base: str | None) -> str:
     if base is None:
         raise ValueError("registers without a stamp: not written by this materializer")
     return base

@@ -2,7 +2,7 @@
 
 Two registers have their own rules: `state` only advances, and the earliest `started_at` of a run counts.
 
-A register is absent until it is reported; clearing it is an empty value with a stamp. Most registers are one
+A register is absent until it is reported; a cleared register has an empty value and a stamp. Most registers are one
 property of the graph. A register in `GROUPS` has several properties that only make sense together, so they win or lose
 together.
 

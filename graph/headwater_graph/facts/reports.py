@@ -29,7 +29,8 @@ class Used(NamedTuple):
         type: CONSUMED or PRODUCED.
         dataset: key of the dataset.
         ordinal: index among several uses of the same dataset.
-        offsets: partition, start and end, flat; empty if the position isn't of a Kafka topic.
+        offsets: partition, start and end of each range, in one flat tuple; empty if the position isn't of a Kafka
+            topic.
     """
 
     type: str
@@ -75,7 +76,7 @@ def same_report(
     other: Registers,
     other_uses: Mapping[UseKey, Registers],
 ) -> bool:
-    """Return True if the registers of two reports show the same run, time and offsets; faster than `shown`."""
+    """Return True if two reports have equal results of `shown`, without building them: it is faster."""
     return (
         REPORTS not in one
         and REPORTS not in other

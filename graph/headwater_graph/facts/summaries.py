@@ -35,9 +35,9 @@ class Horizon(NamedTuple):
     @classmethod
     def of(cls, retentions: Iterable[RetentionFacts]) -> Horizon:
         """Return the strictest horizon of a query's retention scopes."""
-        found = list(retentions)
-        drops = [day_of(one.drop_before) for one in found if one.drop_before is not None]
-        all_ = drops + [day_of(one.summarize_before) for one in found if one.summarize_before is not None]
+        rules = list(retentions)
+        drops = [day_of(one.drop_before) for one in rules if one.drop_before is not None]
+        all_ = drops + [day_of(one.summarize_before) for one in rules if one.summarize_before is not None]
         return cls(max(all_, default=None), max(drops, default=None))
 
     def keeps(self, interval: IntervalFacts) -> bool:
@@ -57,7 +57,7 @@ class Horizon(NamedTuple):
         return kept, old
 
     def has_summary(self, day: int | None) -> bool:
-        """Return True if a day has a summary. Reports without a time have a summary until any summary is dropped."""
+        """Return True if a day has a summary. None (no time) has a summary until a retention drops summaries."""
         return self.summarized is None or (day is not None and day >= self.summarized)
 
 
@@ -116,16 +116,16 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Summ
     for interval in intervals:
         for report in reports_of(interval):
             if horizon.has_summary(report.day):
-                batches, found = gathered.setdefault(SummaryId(interval.query, report.run, report.day), ([], []))
+                batches, day_reports = gathered.setdefault(SummaryId(interval.query, report.run, report.day), ([], []))
                 batches.append((interval.batch_id, interval.batch_id + 1))
-                found.append(report)
-    return {of: _summary(batches, found) for of, (batches, found) in gathered.items()}
+                day_reports.append(report)
+    return {of: _summary(batches, day_reports) for of, (batches, day_reports) in gathered.items()}
 
 
-def _summary(batches: list[tuple[int, int]], found: list[Report]) -> SummaryFacts:
-    out = SummaryFacts(found[0].run_id, ranges_of(batches))
+def _summary(batches: list[tuple[int, int]], day_reports: list[Report]) -> SummaryFacts:
+    out = SummaryFacts(day_reports[0].run_id, ranges_of(batches))
     pieces: dict[UseKey, list[tuple[int, int, int]]] = {}
-    for report in found:
+    for report in day_reports:
         if report.time is not None:
             time = from_micros(report.time)
             out.seen.see(time, time)

@@ -56,7 +56,7 @@ class Builder:
         self.delta = GraphDelta()
 
     def job(self, tenant: str, job: JobRef) -> tuple[str, NodeFacts]:
-        """Add a job; return its key and it."""
+        """Add a job; return its key and its facts."""
         key = keys.job_key(tenant, job.namespace, job.name)
         node = self.delta.jobs.get(key)
         if node is None:
@@ -67,7 +67,7 @@ class Builder:
         return key, node
 
     def dataset(self, tenant: str, dataset: DatasetRef) -> tuple[str, DatasetFacts]:
-        """Add a dataset; return its key and it."""
+        """Add a dataset; return its key and its facts."""
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
@@ -94,7 +94,7 @@ class Builder:
             self.delta.aliases[key] = NodeFacts({**identity, "_words": marks})
 
     def query(self, tenant: str, query_id: str) -> tuple[str, QueryFacts]:
-        """Add a streaming query; return its key and it."""
+        """Add a streaming query; return its key and its facts."""
         key = keys.query_key(tenant, query_id)
         node = self.delta.queries.get(key)
         if node is None:
@@ -103,7 +103,7 @@ class Builder:
         return key, node
 
     def run(self, tenant: str, run_id: str) -> tuple[str, RunFacts]:
-        """Add a run; return its key and it."""
+        """Add a run; return its key and its facts."""
         key = keys.run_key(tenant, run_id)
         node = self.delta.runs.get(key)
         if node is None:
@@ -113,7 +113,7 @@ class Builder:
         return key, node
 
     def plan(self, tenant: str, job_key: str, job: JobRef, digest: str) -> tuple[str, PlanFacts]:
-        """Add a plan of a job; return its key and it."""
+        """Add a plan of a job; return its key and its facts."""
         key = keys.plan_key(tenant, job_key, digest)
         node = self.delta.plans.get(key)
         if node is None:
@@ -124,7 +124,7 @@ class Builder:
         return key, node
 
     def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> OfDatasetFacts:
-        """Add a version of a dataset; return it."""
+        """Add a version of a dataset; return its facts."""
         key = keys.version_key(tenant, dataset_key, format_, version)
         node = self.delta.versions.get(key)
         if node is None:
@@ -135,7 +135,7 @@ class Builder:
         return node
 
     def schema(self, tenant: str, dataset_key: str, version: Props) -> OfDatasetFacts:
-        """Add a schema of a dataset, given its digest and its columns in lists; return it."""
+        """Add a schema of a dataset, given its digest and its columns in lists; return its facts."""
         digest = str(version["digest"])
         key = keys.schema_key(tenant, dataset_key, digest)
         node = self.delta.schemas.get(key)
@@ -146,7 +146,7 @@ class Builder:
         return node
 
     def interval(self, tenant: str, query_key: str, query_id: str, batch_id: int) -> IntervalFacts:
-        """Add a micro-batch of a query; return it."""
+        """Add a micro-batch of a query; return its facts."""
         key = keys.interval_key(tenant, query_key, batch_id)
         node = self.delta.intervals.get(key)
         if node is None:
@@ -156,7 +156,7 @@ class Builder:
         return node
 
     def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
-        """Add a retention scope (all jobs, the jobs of a namespace, or one job); return it."""
+        """Add a retention scope (all jobs, the jobs of a namespace, or one job); return its facts."""
         key = keys.retention_key(tenant, namespace, job)
         node = self.delta.retentions.get(key)
         if node is None:
@@ -167,7 +167,7 @@ class Builder:
         return node
 
     def consumer(self, tenant: str, name: str) -> tuple[str, NodeFacts]:
-        """Add a consumer; return its key and it."""
+        """Add a consumer; return its key and its facts."""
         key = keys.consumer_key(tenant, name)
         node = self.delta.consumers.get(key)
         if node is None:
@@ -177,7 +177,7 @@ class Builder:
         return key, node
 
     def declaration_set(self, tenant: str, set_: str) -> tuple[str, SetFacts]:
-        """Add a declaration set; return its key and it."""
+        """Add a declaration set; return its key and its facts."""
         key = keys.declaration_set_key(tenant, set_)
         node = self.delta.declaration_sets.get(key)
         if node is None:
@@ -186,7 +186,7 @@ class Builder:
         return key, node
 
     def incident(self, tenant: str, incident: str) -> IncidentFacts:
-        """Add an incident; return it."""
+        """Add an incident; return its facts."""
         key = keys.incident_key(tenant, incident)
         node = self.delta.incidents.get(key)
         if node is None:
@@ -217,7 +217,7 @@ class Builder:
 
 
 def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
-    """Fill registers that are still unset; a value of None leaves a register unset."""
+    """Set registers to these values; None leaves its register unchanged."""
     for name, cell in cells.items():
         if cell is not None:
             registers[name] = (stamp, cell)
@@ -273,7 +273,7 @@ def asset_cell(tenant: str, job: JobRef) -> Props:
 
 
 def query_cell(tenant: str, query_id: str | None) -> Props | None:
-    """Return the streaming query that a run started, with its key: an index can't take every length of an id."""
+    """Register `query_id` of a run: id, and key for an index, which doesn't accept ids of every length."""
     return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
 
 
@@ -298,9 +298,9 @@ def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Pr
     rows = sorted({_outcome(result) for result in results})
     if not rows:
         return None
-    lists: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(_OUTCOME)}
-    found = {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
-    return found if job is None else found | {"_checked": job}
+    lists: dict[str, Any] = {name: [row[index] for row in rows] for index, name in enumerate(_OUTCOME)}
+    present = {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
+    return present if job is None else present | {"_checked": job}
 
 
 _OUTCOME = (

@@ -97,7 +97,7 @@ class _Cells(NamedTuple):
     Attributes:
         schema: register of the dataset.
         fields: register of each column, by path.
-        version: properties of the SchemaVersion that the dataset doesn't have.
+        version: properties of the SchemaVersion: the schema's digest; paths, types and nullability of its columns.
     """
 
     schema: Props
@@ -110,13 +110,13 @@ _known_cells: IdentityCache[_Cells] = IdentityCache(100_000)
 
 
 def _cells(schema: SchemaDefinition) -> _Cells:
-    found = _known_cells.get(schema)
-    if found is None:
+    cells = _known_cells.get(schema)
+    if cells is None:
         cell = _schema(schema)
         fields = [(field.path, _field(at, cell["_schema"], field)) for at, field in enumerate(schema.fields)]
-        found = _Cells(cell, fields, _version(schema))
-        _known_cells.put(schema, found, len(fields) + 1)
-    return found
+        cells = _Cells(cell, fields, _version(schema))
+        _known_cells.put(schema, cells, len(fields) + 1)
+    return cells
 
 
 def _fold_schema(node: DatasetFacts, cells: _Cells, events: Repeated) -> None:

@@ -38,23 +38,23 @@ def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent,
     set_key, _ = into.declaration_set(tenant, body.set)
     digest = declaration_digest(body)
     key = keys.declaration_key(tenant, set_key, digest)
-    more: Props
+    of_subject: Props
     columns: tuple[tuple[str, Props], ...] = ()
     if body.dataset is not None:
         name, kind = body.dataset.name, "dataset"
-        subject, more = _dataset(into, tenant, body.dataset, body.columns or ())
-        more |= _marks(body.marks or ()) | keys.owner_of(into.delta.datasets[subject].identity)
+        subject, of_subject = _dataset(into, tenant, body.dataset, body.columns or ())
+        of_subject |= _marks(body.marks or ()) | keys.owner_of(into.delta.datasets[subject].identity)
         columns = tuple(
             (keys.column_key(tenant, subject, column.path), _column(column)) for column in body.columns or ()
         )
     elif body.job is not None:
         name, kind = body.job.name, "job"
-        subject, more = _job(into, tenant, body.job, body, stamp)
-        more |= keys.owner_of(into.delta.jobs[subject].identity)
+        subject, of_subject = _job(into, tenant, body.job, body, stamp)
+        of_subject |= keys.owner_of(into.delta.jobs[subject].identity)
     else:
         name, kind = body.consumer or "", "consumer"
-        subject, more = _consumer(into, tenant, name, body)
-        more |= keys.owner_of(into.delta.consumers[subject].identity)
+        subject, of_subject = _consumer(into, tenant, name, body)
+        of_subject |= keys.owner_of(into.delta.consumers[subject].identity)
     properties: Props = {
         "key": key,
         "name": f"{body.set}: {name} {digest[:8]}",
@@ -62,7 +62,7 @@ def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent,
         "set": body.set,
         "subject": subject,
         "subject_type": kind,
-        **more,
+        **of_subject,
     }
     for field in _PLAIN:
         if (value := getattr(body, field)) is not None:
@@ -108,14 +108,14 @@ def _column(column: DeclaredColumn) -> Props:
 
 
 def _approval(approval: Approval) -> Props:
-    given = {
+    values = {
         "covers": known(approval.covers),
         "sensitivity": known(approval.sensitivity),
         "by": approval.by,
         "reason": approval.reason,
         "until": approval.until,
     }
-    return {f"approval_{name}": value for name, value in given.items() if value is not None}
+    return {f"approval_{name}": value for name, value in values.items() if value is not None}
 
 
 def _marks(marks: Iterable[DatasetMark]) -> Props:

@@ -19,13 +19,13 @@ from headwater_schemas.events import (
     QualityResult,
 )
 
-_WORTH_IT = 100
+_LEAST_COST = 100
 """Minimum cost of a part: the statements of a smaller part take longer than the parallel write saves."""
 
-_OTHERS = 3
+_COST_OF_OTHER_KINDS = 3
 
 
-def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_IT) -> list[Sequence[LineageEvent]]:
+def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _LEAST_COST) -> list[Sequence[LineageEvent]]:
     """Split events into at most `most` parts of similar cost; events keep their order.
 
     Events that share a job or dataset, directly or through other events, are in one part.
@@ -52,7 +52,7 @@ def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_I
 
 def _cost(event: LineageEvent) -> int:
     """Estimate the database's cost of an event, in micro-batches."""
-    return 1 if event.interval_event is not None else _OTHERS
+    return 1 if event.interval_event is not None else _COST_OF_OTHER_KINDS
 
 
 @dataclass(slots=True)

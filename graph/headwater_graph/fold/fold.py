@@ -56,17 +56,20 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 
 def _fold_later(into: Builder, repeated: dict[tuple[int, str, JobRef | None], Repeated], event: LineageEvent) -> None:
-    """Fold an event, or add it to the events with the same body, by object id. `fold` holds the events meanwhile."""
-    found = repeatable(event)
-    if found is None:
+    """Fold an event; if other events may share its body, only add it to `repeated`.
+
+    Bodies are compared by object id. The ids stay unique, because `fold` keeps all events in memory.
+    """
+    shared = repeatable(event)
+    if shared is None:
         fold_event(into, event)
         return
-    body, job = found
+    body, job = shared
     if job is None and event.job is not None:
         into.job(event.tenant, event.job)
-    mark, place = stamp(event.event_time, event.event_id), (id(body), event.tenant, job)
-    if (known := repeated.get(place)) is None:
-        repeated[place] = Repeated(event, body, job, mark)
+    mark, group = stamp(event.event_time, event.event_id), (id(body), event.tenant, job)
+    if (known := repeated.get(group)) is None:
+        repeated[group] = Repeated(event, body, job, mark)
     else:
         known.see(mark, event.event_time)
 
@@ -76,7 +79,7 @@ def _fold_repeated(into: Builder, events: Repeated) -> None:
     if isinstance(body, DatasetEvent):
         fold_dataset(into, body, events)
     elif job is None:
-        raise ValueError("a plan or a job's event without its job")
+        raise ValueError("a PLAN or JOB event without its job")
     elif isinstance(body, PlanEvent):
         fold_plan(into, body, job, events)
     else:
@@ -99,10 +102,10 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
             into.job(event.tenant, event.job)
         fold_dataset(into, event.dataset_event, Repeated(event, event.dataset_event, None, mark))
     else:
-        _fold_of_no_job(into, event, mark)
+        _fold_without_job(into, event, mark)
 
 
-def _fold_of_no_job(into: Builder, event: LineageEvent, mark: str) -> None:
+def _fold_without_job(into: Builder, event: LineageEvent, mark: str) -> None:
     if event.retention_event is not None:
         fold_retention(into, event, event.retention_event)
     elif event.declaration_event is not None:

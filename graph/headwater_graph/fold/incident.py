@@ -21,7 +21,7 @@ def fold_incident(into: Builder, event: LineageEvent, body: IncidentEvent, stamp
         for reached in body.reached:
             into.dataset(event.tenant, reached.dataset)
     if body.action is not IncidentAction.REPAIRED:
-        # Only added parts can be in the scope, and so have relationships.
+        # REPAIRED adds no parts to the scope, and only parts of the scope have relationships.
         for part in body.scope or ():
             _mention(into, event.tenant, part)
 

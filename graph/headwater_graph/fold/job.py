@@ -1,4 +1,7 @@
-"""JobEvent: declared facts of a job. A declared set replaces the previous set as a whole, so it is a register."""
+"""JobEvent: declared facts of a job.
+
+A declared list, such as the owners or inputs, replaces the previous list as a whole, so each list is a register.
+"""
 
 from __future__ import annotations
 

@@ -57,6 +57,6 @@ def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
 
 
 def dataset_pairs(lineage: ColumnLineage, datasets: list[str]) -> set[tuple[str, str]]:
-    """Pairs of keys of datasets that feed each other, according to this lineage."""
+    """Pairs of dataset keys (source and output): by this lineage, the source feeds the output."""
     pairs = {(edge.input, edge.output) for edge in lineage.edges}
     return {(datasets[source], datasets[target]) for source, target in pairs if source is not None}

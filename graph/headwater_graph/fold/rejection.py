@@ -2,7 +2,7 @@
 
 - Rejected, because the fold has no place for the event: no job, no run, an id or digest that doesn't match the content,
   batches that aren't consecutive, a repeated partition, a range that ends before it begins, an edge to a dataset that
-  isn't in the table.
+  the lineage doesn't list.
 - Rejected, because Neo4j can't store the value: integers over 64 bits, lone surrogates, NaN and infinite numbers.
 - Tolerated, because the graph only lacks something: an unknown kind of position, UNKNOWN for a newer symbol, an
   expression id without its text, times in any order, a run and job that don't match earlier events.
@@ -159,7 +159,7 @@ def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
 def _check_position(position: Position, field: str) -> None:
     is_set = [name for name in position.__struct_fields__ if getattr(position, name) is not None]
     # A position without any of these kinds has a kind that a newer version added.
-    need(len(is_set) <= 1, field, f"{len(is_set)} sorts of position at once")
+    need(len(is_set) <= 1, field, f"{len(is_set)} kinds of position at once")
     if position.kafka is not None:
         _check_ranges(position.kafka, f"{field}.kafka")
     elif (table := position.table_snapshot) is not None:
@@ -262,8 +262,8 @@ def _job(event: LineageEvent) -> None:
 def _retention(event: LineageEvent) -> None:
     body = event.retention_event
     assert body is not None  # noqa: S101 - checked before; for the type checker
-    need(body.mode is not RetentionMode.UNKNOWN, "retention_event.mode", "not one of this version's")
-    need(body.job is None or body.namespace is not None, "retention_event.namespace", "missing, with a job")
+    need(body.mode is not RetentionMode.UNKNOWN, "retention_event.mode", "unknown in this version")
+    need(body.job is None or body.namespace is not None, "retention_event.namespace", "missing: required with a job")
     need(body.job != "", "retention_event.job", "empty")
 
 
@@ -307,8 +307,8 @@ def _incident(event: LineageEvent) -> None:
         check_dataset(reached.dataset, f"{at}.dataset")
         for name in ("depth", "part_count"):
             need(getattr(reached, name) >= 0, f"{at}.{name}", "negative")
-        for place, part in enumerate(reached.parts):
-            _check_reached(part, f"{at}.parts[{place}]")
+        for number, part in enumerate(reached.parts):
+            _check_reached(part, f"{at}.parts[{number}]")
     _follow_rules(event)
 
 
@@ -403,7 +403,7 @@ def reject_decoded(event: LineageEvent) -> Rejection | None:
 
 def _check(event: LineageEvent) -> None:
     need(event.tenant, "tenant", "empty")
-    need(event.kind in CHECKS, "kind", "not one of this version's")
+    need(event.kind in CHECKS, "kind", "unknown in this version")
     for kind, (name, _) in CHECKS.items():
         if (getattr(event, name) is None) == (kind == event.kind):
             raise invalid(name, "missing" if kind == event.kind else f"set in a {event.kind} event")

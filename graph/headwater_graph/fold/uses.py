@@ -32,9 +32,9 @@ def fold_uses(
             use = use._replace(ordinal=use.ordinal + 1)
         registers = _reported(item, stamp)
         added = added_files(item.facets.get(ADDED_FILES_FACET))
-        # The position then has the files.
-        is_known = added is not None and item.position is not None and item.position.table_snapshot is not None
-        facets = {name: text for name, text in item.facets.items() if not (is_known and name == ADDED_FILES_FACET)}
+        # The position has the files that a table's version added.
+        in_position = added is not None and item.position is not None and item.position.table_snapshot is not None
+        facets = {name: text for name, text in item.facets.items() if not (in_position and name == ADDED_FILES_FACET)}
         put_facets(registers, stamp, facets)
         if item.position is not None:
             position = position_properties(item.position, item.certainty, added)
@@ -52,7 +52,7 @@ def fold_uses(
 
 
 def _reported(item: DatasetUse, stamp: str) -> Registers:
-    # Not with `put`, which takes twice as long: a batch of runs has thousands of uses.
+    # Without `put`, which takes twice as long: a batch of runs has thousands of uses.
     registers: Registers = {}
     if item.rows is not None:
         registers["rows"] = (stamp, item.rows)
@@ -83,10 +83,10 @@ def position_properties(position: Position, certainty: Certainty, added: AddedFi
         position: position of a use.
         added: files that a table's version added, if they are known.
     """
-    found = _position(position)
-    if found is None:
+    known = _position(position)
+    if known is None:
         return None
-    kind, properties = found
+    kind, properties = known
     if added is not None and (table := position.table_snapshot) is not None:
         marks = path_marks([*table.partitions, *added.paths]) or None
         properties = properties | {"file_count": added.count, "paths": sorted(added.paths) or None, "_marks": marks}

@@ -125,8 +125,8 @@ def read_closed(block: bytes) -> dict[int, Slot]:
         alike = list(group)
         begin = read[number]
         end = read[number] = begin + len(alike)
-        of = [column[begin:end] for column in columns[number]]
-        slots |= _slots(known[number], [place for place, *_ in alike], of, [changed for *_, changed in alike])
+        differences = [column[begin:end] for column in columns[number]]
+        slots |= _slots(known[number], [place for place, *_ in alike], differences, [changed for *_, changed in alike])
     return slots
 
 
@@ -146,10 +146,10 @@ class _Frames:
             self._structure, self._numbers, self._at = _decode(block.last)
 
     def add(self, place: int, slot: Slot) -> None:
-        structure = self._of(slot)
+        structure = self._structure_of(slot)
         base = self._head[structure][1]
-        goes_on = structure == self._structure
-        differences = _in_64_bits(list(map(sub, slot.numbers, self._numbers))) if goes_on else slot.numbers
+        is_same_structure = structure == self._structure
+        differences = _in_64_bits(list(map(sub, slot.numbers, self._numbers))) if is_same_structure else slot.numbers
         changed = {n: text for n, (text, known) in enumerate(zip(slot.texts, base, strict=True)) if text != known}
         frame = _encode(_Frame(place, structure, differences, changed))
         self._at = len(self._tail)
@@ -161,8 +161,8 @@ class _Frames:
         head = self._raw_head or _encode(self._head)
         return OpenBlock(head, bytes(self._tail), _encode((self._structure, self._numbers, self._at)))
 
-    def _of(self, slot: Slot) -> int:
-        """Number of the slot's structure."""
+    def _structure_of(self, slot: Slot) -> int:
+        """Return the number of the slot's structure, after adding a new structure to the head."""
         if self._structure is not None and self._head[self._structure][0] == slot.shapes:
             return self._structure
         for number, (shapes, _) in enumerate(self._head):

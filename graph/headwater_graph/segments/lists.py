@@ -1,7 +1,7 @@
 """Lists: the micro-batches of a segment as parallel lists of numbers, for Cypher.
 
-The lists are stored in parts: one part for each block, and `tail` for the last 16 places. The tail is added to its
-block's part when the next micro-batch lies beyond these places. The lists of a part are parallel:
+The lists are stored in parts: one part for each block, and `tail` for the latest group of 16 batch ids. If the next
+micro-batch is in another group, the tail is first added to the part of its block. The lists of a part are parallel:
 
     (:HwSegment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
     -[:CONSUMED|PRODUCED]-> from_0    first offset of each partition
@@ -24,7 +24,7 @@ TAIL = "tail"
 UNKNOWN = -1
 
 Row: TypeAlias = "Sequence[tuple[int, int] | None]"
-"""Start and end offset for each partition, by its index; None: no offsets."""
+"""Offsets of a micro-batch: start and end for each partition, in the order of `partitions`; None: no offsets."""
 
 
 @dataclass(slots=True)
@@ -89,12 +89,12 @@ class OffsetLists:
         from_, count = self.from_, len(row)
         before = self.ends[-count:] or [0] * count
         starts, ends = before[:], before[:]
-        for place, pair in enumerate(row):
+        for index, pair in enumerate(row):
             if pair is not None and pair[0] != pair[1]:
-                first = from_[place]
+                first = from_[index]
                 if first == UNKNOWN:
-                    from_[place] = first = pair[0]
-                starts[place], ends[place] = pair[0] - first, pair[1] - first
+                    from_[index] = first = pair[0]
+                starts[index], ends[index] = pair[0] - first, pair[1] - first
         if self.starts is None and starts != before:
             self.starts = [0] * min(count, len(self.ends)) + self.ends[:-count]
         if self.starts is not None:
@@ -142,10 +142,10 @@ class OffsetLists:
     def _widen(self, count: int) -> None:
         width = len(self.from_)
         rows = len(self.ends) // width
-        more = [0] * (count - width)
+        zeros = [0] * (count - width)
         for name in ("ends", "starts"):
             if (flat := getattr(self, name)) is not None:
-                wide = [number for at in range(rows) for number in (*flat[at * width : (at + 1) * width], *more)]
+                wide = [number for at in range(rows) for number in (*flat[at * width : (at + 1) * width], *zeros)]
                 setattr(self, name, wide)
         self.from_ += [UNKNOWN] * (count - width)
 

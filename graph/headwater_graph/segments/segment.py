@@ -206,22 +206,22 @@ class Stored:
     def rewritten(
         self, place: Place, intervals: Mapping[int, IntervalFacts], names: Mapping[str, DatasetName]
     ) -> dict[str, Any]:
-        """Set whole blocks made of these micro-batches; return the properties that change.
+        """Replace whole blocks by blocks of these micro-batches; return the properties that change.
 
         Args:
             place: the segment.
             intervals: micro-batches by batch id, including all stored ones of the same blocks.
             names: names of the datasets that they used, by key.
         """
-        made: dict[int, dict[int, Any]] = defaultdict(dict)
+        touched: dict[int, dict[int, Any]] = defaultdict(dict)
         for batch_id, interval in intervals.items():
             where = at(batch_id)
-            made[where.block][where.place] = take_apart(place.owner, batch_id, interval.variants, names)
+            touched[where.block][where.place] = take_apart(place.owner, batch_id, interval.variants, names)
         out: dict[str, Any] = {}
-        latest = max({*made, *self.closed, *([] if self.open_at is None else [self.open_at])})
-        if self.open is not None and self.open_at is not None and self.open_at < latest and self.open_at not in made:
+        latest = max({*touched, *self.closed, *([] if self.open_at is None else [self.open_at])})
+        if self.open is not None and self.open_at is not None and self.open_at < latest and self.open_at not in touched:
             out |= self._close(self.open_at, self.open)
-        for number, slots in sorted(made.items()):
+        for number, slots in sorted(touched.items()):
             block = blocks.open_block(slots)
             if number < latest or len(slots) == PLACES:
                 out |= self._close(number, block)
@@ -236,11 +236,11 @@ class Stored:
             slots_: slots by batch id.
         """
         out: dict[str, Any] = {}
-        made: dict[int, dict[int, Slot]] = defaultdict(dict)
+        by_block: dict[int, dict[int, Slot]] = defaultdict(dict)
         for batch_id, slot in slots_.items():
             where = at(batch_id)
-            made[where.block][where.place] = slot
-        for number, slots in sorted(made.items()):
+            by_block[where.block][where.place] = slot
+        for number, slots in sorted(by_block.items()):
             if self.open is not None and self.open_at == number:
                 block = blocks.append(self.open, slots)
             else:

@@ -128,14 +128,16 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
     numbers, texts = iter(slot.numbers), iter(slot.texts)
     variants: dict[str, Variant] = {}
     for shape in slot.shapes:
-        registers = [(name, at, _cell(of, numbers, texts)) for name, at, of in shape.registers]
+        registers = [(name, at, _cell(cell_shape, numbers, texts)) for name, at, cell_shape in shape.registers]
         names: dict[str, DatasetName] = {}
         uses = []
         for type_, ordinal, of_use in shape.uses:
             name = DatasetName(next(texts), next(texts))
             use = UseKey(RelType(type_), dataset_key(owner.tenant, *name), ordinal)
             names[use.dataset] = known[use.dataset] = name
-            uses.append((use, [(register, at, _cell(of, numbers, texts)) for register, at, of in of_use]))
+            uses.append(
+                (use, [(register, at, _cell(cell_shape, numbers, texts)) for register, at, cell_shape in of_use])
+            )
         ends = {use: {name: ("", cell) for name, _, cell in cells} for use, cells in uses}
         digest = digest_of(ends, names) if shape.digest == _COMPUTED else next(texts)
         event = _event_id(owner, batch_id, digest)
@@ -159,7 +161,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
         of: only uses of this type and dataset key; None: all.
     """
     out: dict[UseKey, Props] = {}
-    for type_, ordinal, name, shape, number, text in _places(slot.shapes):
+    for type_, ordinal, name, shape, number, text in _position_locations(slot.shapes):
         if of is not None and type_ is not of[0]:
             continue
         use = UseKey(type_, dataset_key(tenant, *slot.texts[name : name + 2]), ordinal)
@@ -169,45 +171,45 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
 
 
 @lru_cache(1 << 12)
-def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
+def _position_locations(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
     """Locate positions of uses. For each: type, ordinal, index of names, shape, slice of numbers, index of texts."""
     (shape,) = shapes
-    numbers, texts = map(sum, zip((0, 0), *(_counts(of) for _, _, of in shape.registers), strict=True))
+    numbers, texts = map(sum, zip((0, 0), *(_counts(cell_shape) for _, _, cell_shape in shape.registers), strict=True))
     out = []
     for type_, ordinal, registers in shape.uses:
         names = texts
         texts += 2
-        for name, _, of in registers:
-            own_numbers, own_texts = _counts(of)
+        for name, _, cell_shape in registers:
+            own_numbers, own_texts = _counts(cell_shape)
             if name == "position":
-                out.append((RelType(type_), ordinal, names, of, slice(numbers, numbers + own_numbers), texts))
+                out.append((RelType(type_), ordinal, names, cell_shape, slice(numbers, numbers + own_numbers), texts))
             numbers, texts = numbers + own_numbers, texts + own_texts
     return out
 
 
-def _counts(of: Shape) -> tuple[int, int]:
+def _counts(shape: Shape) -> tuple[int, int]:
     """Count the numbers and texts of a value."""
-    if isinstance(of, tuple):
-        counts = [_counts(part) for _, part in of]
+    if isinstance(shape, tuple):
+        counts = [_counts(part) for _, part in shape]
         return sum(numbers for numbers, _ in counts), sum(texts for _, texts in counts)
-    if isinstance(of, int):
-        return of, 0
-    return (1, 0) if of in (_INTEGER, _TIME) else (0, 1)
+    if isinstance(shape, int):
+        return shape, 0
+    return (1, 0) if shape in (_INTEGER, _TIME) else (0, 1)
 
 
 def processing_time_of(slot: Slot) -> datetime | None:
     """Processing time of a micro-batch with one variant; None if it has no time or several variants."""
-    place = _time_place(slot.shapes)
-    return None if place is None else from_micros(slot.numbers[place])
+    index = _time_index(slot.shapes)
+    return None if index is None else from_micros(slot.numbers[index])
 
 
 @lru_cache(1 << 12)
-def _time_place(shapes: Shapes) -> int | None:
-    place = 0
-    for name, _, of in shapes[0].registers if len(shapes) == 1 else ():
+def _time_index(shapes: Shapes) -> int | None:
+    index = 0
+    for name, _, cell_shape in shapes[0].registers if len(shapes) == 1 else ():
         if name == "processing_time":
-            return place if of == _TIME else None
-        place += _counts(of)[0]
+            return index if cell_shape == _TIME else None
+        index += _counts(cell_shape)[0]
     return None
 
 

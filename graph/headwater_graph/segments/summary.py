@@ -123,18 +123,18 @@ class UsedRanges:
         pairs = _pairs(position) if position.get("position") == "kafka" else {}
         self.lists[TAIL].add([pairs.get(partition) for partition in self.offsets])
 
-    def roll(self, part: str, rows: int, more: int) -> None:
+    def roll(self, part: str, rows: int, tail_rows: int) -> None:
         """Add the tail to the lists of its block.
 
         Args:
             part: name of the block's lists.
             rows: number of micro-batches in the block's lists.
-            more: number of micro-batches in the tail.
+            tail_rows: number of micro-batches in the tail.
         """
         if (tail := self.lists.pop(TAIL, None)) is None:
             return
         block = self.lists.setdefault(part, OffsetLists.empty(len(tail.from_), rows))
-        for row in tail.rows(more):
+        for row in tail.rows(tail_rows):
             block.add(row)
 
 
@@ -306,11 +306,11 @@ class Summary:
         tail = self.lists.pop(TAIL)
         rows = len(tail.batch_ids)
         self._cut(TAIL, tail, rows, rows - len(last))
-        if (more := len(last) - rows) > 0:
+        if (in_block := len(last) - rows) > 0:
             part = str(segment.at(first).block)
             block = self.lists.pop(part)
             rows = len(block.batch_ids)
-            self._cut(part, block, rows, rows - more)
+            self._cut(part, block, rows, rows - in_block)
 
     def _cut(self, part: str, columns: Columns, rows: int, count: int) -> None:
         """Cut the lists of a part to their first rows."""
@@ -353,12 +353,12 @@ class Summary:
     def _joint(self, batch_id: int, before: Neighbour | None, here: Neighbour) -> None:
         if before is None:
             return
-        found = next_properties(before, here)
-        if "rewinds" in found:
+        properties = next_properties(before, here)
+        if "rewinds" in properties:
             self.rewinds.append(batch_id)
-        if found.keys() - {"rewinds"}:
-            missing = found.get("missing", 0)
-            gaps, overlaps = (found.get(f"{word}_partitions", []) for word in ("gap", "overlap"))
+        if properties.keys() - {"rewinds"}:
+            missing = properties.get("missing", 0)
+            gaps, overlaps = (properties.get(f"{word}_partitions", []) for word in ("gap", "overlap"))
             assert isinstance(missing, int)  # noqa: S101 - for the type checker
             assert isinstance(gaps, list)  # noqa: S101 - for the type checker
             assert isinstance(overlaps, list)  # noqa: S101 - for the type checker

@@ -2,8 +2,9 @@
 
 Most reports repeat a dataset's schema unchanged. Then no column is read or written: the dataset's register has the new
 stamp, which applies to every column of the schema. When a column leaves the schema, its stamp and time are copied from
-the dataset to the column. Late reports, as from jobs on several partitions, write no columns either, unless they are
-older than the schema's own node.
+the dataset to the column. Late reports write no columns either, unless they
+are older than the stored first observation of the schema. Reports are late, for example, if jobs with events on
+several partitions write one dataset.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def write_columns(
     updates = []
     for column, validity in tx.find_rows("columns", rows, datasets=index.keys):
         dataset, path = owners[column["key"]]
-        said_column = delta.datasets[dataset].columns.get(path) or ColumnFacts()
-        updates += _update(column, from_bolt(validity), path, said_column, datasets[dataset])
+        incoming = delta.datasets[dataset].columns.get(path) or ColumnFacts()
+        updates += _update(column, from_bolt(validity), path, incoming, datasets[dataset])
     tx.send_rows("update_columns", updates)
 
 
@@ -68,7 +69,7 @@ def _reports_schema(facts: DatasetFacts) -> bool:
 
 
 def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
-    """Map each dataset with one schema in the delta to the stored first observation of that schema."""
+    """Map each dataset with one schema in the delta to this schema's stored first observation; None: it is new."""
     since: dict[str, datetime | None] = {}
     several: set[str] = set()
     for key, schema in delta.schemas.items():
@@ -79,18 +80,19 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Return True if the delta's schemas change no column: the newest is the stored one, and none is older.
+    """Return True if the delta's schemas change no column: the newest is the stored schema, and no report is older.
 
     Args:
         facts: the dataset in the delta.
         joined: joined registers of the dataset.
-        since: stored first observation of the delta's only schema. All of its columns have been seen since then.
+        since: stored first observation of the delta's only schema; None if the schema is new or isn't the only one. All
+            columns of the schema have been observed since then.
     """
     before = joined.before.get("schema")
     if before is None or before[1] != facts.registers["schema"][1]:
         return False
     current = schema_paths(joined.after)
-    # The register's report isn't older than the first report of this schema, and had all of its columns, too.
+    # The report in the register isn't older than the schema's first report, and had all columns of the schema, too.
     since = since or stamp_time(before[0])
     return all(
         path in current and column.seen.first is not None and column.seen.first >= since

@@ -67,7 +67,7 @@ def lock_declarations(tx: WriteTransaction, delta: GraphDelta) -> Changes:
     rows = [dict(declared.identity) for _, declared in sorted(delta.declaration_sets.items())]
     stored = {found["key"]: found for found in tx.find_rows("declaration_sets", rows)}
     before, after = {}, {}
-    asked = set(delta.declarations)
+    wanted = set(delta.declarations)
     for key, declared in delta.declaration_sets.items():
         before[key] = DeclarationState(tuple(stored[key][ITEMS] or ()), tuple(stored[key][MISSING] or ()))
         revision = declared.revision
@@ -75,12 +75,12 @@ def lock_declarations(tx: WriteTransaction, delta: GraphDelta) -> Changes:
             revision = None
         after[key] = revision
         if revision is not None:
-            asked |= set(revision.items).symmetric_difference(before[key].held)
-    there = {found["key"]: found for found in tx.find_rows("declarations_there", sorted(asked))}
-    changes.created = sorted(delta.declarations.keys() - there.keys())
-    there |= {key: declaration.properties for key, declaration in delta.declarations.items()}
+            wanted |= set(revision.items).symmetric_difference(before[key].held)
+    known = {found["key"]: found for found in tx.find_rows("declarations_there", sorted(wanted))}
+    changes.created = sorted(delta.declarations.keys() - known.keys())
+    known |= {key: declaration.properties for key, declaration in delta.declarations.items()}
     for key, revision in after.items():
-        _revise(changes, key, before[key], revision, there)
+        _revise(changes, key, before[key], revision, known)
     return changes
 
 
@@ -89,12 +89,12 @@ def _revise(
     key: str,
     before: DeclarationState,
     revision: Revision | None,
-    there: Mapping[str, Mapping[str, Any]],
+    known_properties: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    known: Collection[str] = there.keys() | before.held
-    now = declaration_state(before.items if revision is None else revision.items, known)
-    changes.begin |= {item: there[item] for item in now.held - before.held}
-    changes.end |= {item: there[item] for item in before.held - now.held}
+    known_keys: Collection[str] = known_properties.keys() | before.held
+    now = declaration_state(before.items if revision is None else revision.items, known_keys)
+    changes.begin |= {item: known_properties[item] for item in now.held - before.held}
+    changes.end |= {item: known_properties[item] for item in before.held - now.held}
     if revision is not None:
         cleared = dict.fromkeys(_OF_A_REVISION)
         changes.sets[key] = to_bolt({**cleared, **set_properties(revision, now)})
@@ -107,7 +107,7 @@ def _is_newer(revision: Revision, stored: Mapping[str, Any]) -> bool:
 
 
 def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes) -> None:
-    """Write new declarations, current ones and their relationships. All nodes that they name exist and are locked."""
+    """Write new declarations, and the relationships of declarations that hold. All nodes that they name are locked."""
     _create(tx, delta, changes.created)
     tx.send_rows(
         "current_declarations",
@@ -131,7 +131,7 @@ def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes
 
 
 def write_consumers(tx: WriteTransaction, delta: GraphDelta, more: Iterable[str]) -> None:
-    """Write the delta's consumers; lock them, and the consumers with the keys `more`."""
+    """Write and lock the delta's consumers; lock also the consumers with the keys `more`."""
     rows = {key: dict(consumer.identity) for key, consumer in delta.consumers.items()}
     for key in more:
         rows.setdefault(key, {"key": key})

@@ -33,9 +33,9 @@ class IncidentChanges:
 
     Attributes:
         updates: properties to be set, by key of the incident.
-        begin: nodes that an incident concerns from now on, by label: rows of the incident's key and the node's key.
+        begin: by label, nodes that an incident concerns from now on: rows of the incident's key and the node's key.
         end: keys of the nodes that an incident no longer concerns, by key of the incident.
-        reached: datasets that an incident reached: rows of both keys and the relationship's properties.
+        reached: datasets that an incident reached, as rows of both keys and the relationship's properties.
         unreached: keys of the datasets that the latest REACHED no longer names, by key of the incident.
     """
 
@@ -70,10 +70,10 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
     before, state = incident_state(old_log, old_reached), incident_state(log, reached)
     changes.updates[key] = to_bolt(incident_properties(log, state, reached))
     if reached != old_reached:
-        found = reached_links(tenant, state.reached or ())
-        for end, properties in sorted(found.items()):
+        links = reached_links(tenant, state.reached or ())
+        for end, properties in sorted(links.items()):
             changes.reached.append({"start": key, "end": end, "properties": to_bolt(properties)})
-        if gone := sorted(reached_links(tenant, before.reached or ()).keys() - found.keys()):
+        if gone := sorted(reached_links(tenant, before.reached or ()).keys() - links.keys()):
             changes.unreached[key] = gone
     old = concerned(tenant, before.scope.values())
     new = concerned(tenant, state.scope.values())
@@ -86,7 +86,7 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
 def write_incidents(tx: WriteTransaction, changes: IncidentChanges) -> None:
     """Write the changes. All nodes that an incident concerns or reached exist already: the events name them."""
     tx.send_rows(
-        "update_incidents", [{"key": key, "properties": found} for key, found in sorted(changes.updates.items())]
+        "update_incidents", [{"key": key, "properties": values} for key, values in sorted(changes.updates.items())]
     )
     tx.send_rows("concerned_before", [{"key": key, "ends": ends} for key, ends in sorted(changes.end.items())])
     tx.send_rows("reached_before", [{"key": key, "ends": ends} for key, ends in sorted(changes.unreached.items())])

@@ -62,7 +62,7 @@ class LinkRows:
     def __init__(self, delta: GraphDelta) -> None:
         self._delta = delta
         self._ends = {name: Index() for name in ("jobs", "queries", "runs", "plans", "datasets", "columns")}
-        self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
+        self._rows = self._rows_of(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
 
     def write(self, tx: WriteTransaction, more: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> None:
         """Create or widen the relationships.
@@ -71,18 +71,18 @@ class LinkRows:
             more: links of the transaction's runs.
             jobs: jobs of FEEDS among `more`, by key.
         """
-        # FEEDS with both kinds of evidence have two rows. The last one wins: it has the whole span.
-        spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
-        made = self._made(spans, jobs)
-        rows = {name: self._rows[name] + made[name] for name in OBSERVED}
+        # A link of the transaction's runs that the delta has, too, gets two rows. The second has the span of both.
+        spans = {link: _union(span, self._delta.links.get(link)) for link, span in more.items()}
+        of_runs = self._rows_of(spans, jobs)
+        rows = {name: self._rows[name] + of_runs[name] for name in OBSERVED}
         if any(rows.values()):
             tx.send("links", **rows, **{name: index.keys for name, index in self._ends.items()})
 
-    def _made(self, links: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
+    def _rows_of(self, links: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> dict[str, list[list[Any]]]:
         rows: dict[str, list[list[Any]]] = {name: [] for name in OBSERVED}
         excluded = _excluded(links)
         for link, span in sorted(links.items(), key=lambda item: item[0]):
-            name = _place(self._delta, link)
+            name = _row_list(self._delta, link)
             starts_at, ends_at = OBSERVED[name]
             start, end = self._ends[starts_at].at(link.start), self._ends[ends_at].at(link.end)
             row = [start, end, _time(span.first), _time(span.last)]
@@ -97,7 +97,7 @@ class LinkRows:
 
 
 def write_declared(tx: WriteTransaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
-    """Write the relationships that jobs declare now, and end those that they no longer declare."""
+    """Write the relationships that jobs declare now, and end the relationships that the jobs no longer declare."""
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
             tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])
@@ -128,7 +128,7 @@ def _excluded(links: Iterable[Link]) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _both(span: TimeSpan, other: TimeSpan | None) -> TimeSpan:
+def _union(span: TimeSpan, other: TimeSpan | None) -> TimeSpan:
     whole = TimeSpan(span.first, span.last)
     if other is not None:
         whole.see(other.first, other.last)
@@ -150,7 +150,7 @@ def _declared(
     return rows
 
 
-def _place(delta: GraphDelta, link: Link) -> str:
+def _row_list(delta: GraphDelta, link: Link) -> str:
     match link.type:
         case RelType.READS | RelType.WRITES:
             owner = "query" if link.start in delta.queries else "job"

@@ -50,14 +50,14 @@ class NodeRows:
         ]
 
     def write(self, tx: WriteTransaction, locked: Collection[str] = ()) -> dict[str, Joined]:
-        """Create or join nodes; return their registers, by key. Existing nodes with the keys `locked` are locked."""
+        """Create or join nodes; return their registers, by key. Existing nodes with keys in `locked` are locked."""
         joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
         updates = []
         others: list[dict[str, Any]] = [
             {"key": key, "properties": {}, "read": False} for key in locked if key not in self._nodes
         ]
-        for found in self._find(tx, sorted(self._rows + others, key=lambda row: row["key"]) if others else self._rows):
-            stored = from_bolt(found)
+        for record in self._find(tx, sorted(self._rows + others, key=lambda row: row["key"]) if others else self._rows):
+            stored = from_bolt(record)
             key = str(stored["key"])
             before = read_node(self._label, stored)
             after = _joined(before, self._nodes[key])
@@ -98,8 +98,8 @@ class QueryRows:
         """Create or join the queries; return their retired batch ids, by key of the query."""
         updates = []
         retired: dict[str, Ranges] = {}
-        for found in tx.find_rows("queries", self._rows):
-            stored = from_bolt(found)
+        for record in tx.find_rows("queries", self._rows):
+            stored = from_bolt(record)
             key = str(stored["key"])
             if RETIRED in stored:
                 retired[key] = retired_of(stored[RETIRED])

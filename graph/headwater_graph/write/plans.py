@@ -26,11 +26,11 @@ def plan_rows(delta: GraphDelta) -> list[dict[str, Any]]:
 
 def write_plans(tx: WriteTransaction, delta: GraphDelta, rows: list[dict[str, Any]]) -> list[PlanFacts]:
     """Write plans with their jobs; return the plans whose edges `write_edges` still has to create."""
-    known: set[str] = set()
+    with_edges: set[str] = set()
     updates: list[dict[str, Any]] = []
     reworded: list[PlanFacts] = []
-    for found in tx.find_rows("plans", rows):
-        stored = from_bolt(found)
+    for record in tx.find_rows("plans", rows):
+        stored = from_bolt(record)
         key = str(stored["key"])
         before = read_node(Label.PLAN, stored)
         plan = delta.plans[key]
@@ -40,16 +40,16 @@ def write_plans(tx: WriteTransaction, delta: GraphDelta, rows: list[dict[str, An
         if changed := node_changes(stored, before, after):
             updates.append({"key": key, "properties": to_bolt(changed)})
         if "lineage" in before.registers:
-            known.add(key)
+            with_edges.add(key)
             if plan.lineage is not None and before.registers["lineage"][1] != after.registers["lineage"][1]:
                 reworded.append(after)
     tx.send_rows("update_plans", updates)
     _reword(tx, reworded)
-    return [plan for key, plan in sorted(delta.plans.items()) if plan.lineage is not None and key not in known]
+    return [plan for key, plan in sorted(delta.plans.items()) if plan.lineage is not None and key not in with_edges]
 
 
 def write_edges(tx: WriteTransaction, plans: list[PlanFacts]) -> None:
-    """Write the edges of plans that had none. The columns must exist."""
+    """Write the edges of plans whose edges aren't stored yet. The columns must exist."""
     if not plans:
         return
     nodes = {"columns": Index(), "datasets": Index(), "plans": Index()}
@@ -57,19 +57,19 @@ def write_edges(tx: WriteTransaction, plans: list[PlanFacts]) -> None:
     for edge in edges:
         nodes[_start_kind(edge.type, edge.start_is_column)].at(edge.start)
         nodes["columns" if edge.end_is_column else "datasets"].at(edge.end)
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     for index in nodes.values():
         for key in index.keys:
-            places[key] = len(places)
+            indexes[key] = len(indexes)
     rows: dict[str, list[dict[str, Any]]] = {"derives": [], "influences": [], "generates": []}
     for edge in edges:
         rows[edge.type.value.lower()].append(
-            {"start": places[edge.start], "end": places[edge.end], "properties": edge.properties}
+            {"start": indexes[edge.start], "end": indexes[edge.end], "properties": edge.properties}
         )
     tx.send("plan_edges", **rows, **{name: index.keys for name, index in nodes.items()})
 
 
-def _start_kind(type_: RelType, is_column: bool) -> str:  # noqa: FBT001 - read beside its one call
+def _start_kind(type_: RelType, is_column: bool) -> str:  # noqa: FBT001 - its only call names the value
     if type_ is RelType.GENERATES:
         return "plans"
     return "columns" if is_column else "datasets"

@@ -55,8 +55,8 @@ def retentions(driver: Driver, database: str | None) -> list[RetentionFacts]:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session:
-        found = read_retentions(session).values()
-    return sorted(found, key=lambda one: [str(one.identity.get(name, "")) for name in ("tenant", "namespace", "job")])
+        rules = read_retentions(session).values()
+    return sorted(rules, key=lambda one: [str(one.identity.get(name, "")) for name in ("tenant", "namespace", "job")])
 
 
 def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int], None]) -> Moved:
@@ -103,25 +103,25 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
     if horizon.summarized is not None:
         before = date_text(horizon.summarized)
         [dropped] = writing.find("drop_summaries", query=query, before=before) or [0]
-    found = writing.find(
+    segments = writing.find(
         "old_segments", query=query, before=bolt_time(_EPOCH + timedelta(horizon.kept)), limit=SEGMENTS
     )
     old: list[IntervalFacts] = []
-    left = SegmentRows()
-    for properties in found:
+    kept_rows = SegmentRows()
+    for properties in segments:
         stored = from_bolt(properties)
         place = Place.of(stored)
-        intervals = Stored.of(stored).read(place, left.names)
-        kept, gone = horizon.split(intervals.values())
-        old += gone
+        intervals = Stored.of(stored).read(place, kept_rows.names)
+        kept, past = horizon.split(intervals.values())
+        old += past
         if kept:
-            left.add(place, {interval.batch_id: interval for interval in kept})
+            kept_rows.add(place, {interval.batch_id: interval for interval in kept})
     if old:
         keeping.summarize(writing, old)
         retired: Any = retired_property(ranges_of([*keeping.retired[query], *batches_of(old)]))
         writing.send_rows("update_queries", [{"key": query, "properties": {"_retired": retired}}])
         # Kept micro-batches are written again as if they were new, which joins them to their neighbours.
-        writing.send_rows("delete_segments", [properties["key"] for properties in found])
-        write_segments(writing, left)
+        writing.send_rows("delete_segments", [properties["key"] for properties in segments])
+        write_segments(writing, kept_rows)
     _ = writing.summary  # all statements sent have finished
     return len(old), dropped

@@ -57,7 +57,7 @@ class RunRows(IndexedRows):
         super().__init__("jobs", "queries", "datasets", "versions")
 
     def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[UseKey, Registers], stamp: str | None) -> None:
-        """Add a run with its `properties`, its `uses`, and its own `stamp`."""
+        """Add a run with its `properties`, its `uses`, and its `_stamp`."""
         tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
         row: dict[str, Any] = {
             "key": key,
@@ -70,9 +70,9 @@ class RunRows(IndexedRows):
             "wrote": [],
         }
         for use, registers in uses.items():
-            place = self.indexes["datasets"].at(use.dataset)
-            what = to_bolt(use_row(tenant, key, use, registers, stamp))
-            row["consumed" if use.type is RelType.CONSUMED else "produced"].append({"to": place, "properties": what})
+            index = self.indexes["datasets"].at(use.dataset)
+            of_use = to_bolt(use_row(tenant, key, use, registers, stamp))
+            row["consumed" if use.type is RelType.CONSUMED else "produced"].append({"to": index, "properties": of_use})
         for type_, version in set(versions_used(tenant, run.uses)):
             row["read" if type_ is RelType.READ else "wrote"].append(self.indexes["versions"].at(version))
         self.rows.append(row)
@@ -97,12 +97,12 @@ def write_runs(
     """
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
-    found: dict[str, dict[str, Any]] = {}
+    stored_runs: dict[str, dict[str, Any]] = {}
     changed = RunRows()
     for properties, jobs, queries, uses in new.find(tx, "runs"):
         stored = from_bolt(properties)
         key, tenant = str(stored["key"]), str(stored["tenant"])
-        found[key] = stored
+        stored_runs[key] = stored
         names.update({job: JobName(tenant, name, scope) for job, name, scope in jobs})
         known = RunFacts({}, jobs={job for job, *_ in jobs}, queries=set(queries))
         known.uses = read_uses(uses, stored.get("_stamp"))
@@ -113,7 +113,7 @@ def write_runs(
             runs[key] = after
     changed.send(tx, "update_runs")
     tx.send_rows("run_parents", list(_parents(runs.values())))
-    write_run_ends(tx, runs, found)
+    write_run_ends(tx, runs, stored_runs)
     links: dict[Link, TimeSpan] = {}
     for run in runs.values():
         for link in run_links(run.jobs, run.uses):
@@ -153,7 +153,7 @@ def _parents(runs: Iterable[RunFacts]) -> Iterable[dict[str, str]]:
 
 
 _DERIVED = ("open", "inferred_state", "inferred_ended_at", "inferred_because", "inferred_by", "_inferred_before")
-_OF_ITSELF = frozenset({Because.QUERY_CONTINUED, Because.CHILDREN_CONTINUED})
+_ALSO_ENDS_CHILDREN = frozenset({Because.QUERY_CONTINUED, Because.CHILDREN_CONTINUED})
 """Rules whose inferred end also ends the run's children."""
 
 
@@ -172,13 +172,13 @@ class _Stored(NamedTuple):
     @property
     def own(self) -> RunEnd | None:
         """Inferred end of the run, if this end also ends the runs that it started."""
-        if self.because not in _OF_ITSELF:
+        if self.because not in _ALSO_ENDS_CHILDREN:
             return None
         shown = self.shown
         return RunEnd(self.because, shown["inferred_ended_at"], shown["inferred_by"], shown["_inferred_before"])
 
 
-class _Looked(NamedTuple):
+class _ExaminedRun(NamedTuple):
     """A run, the later run of its query that shows its end, and its parent."""
 
     run: _Stored
@@ -195,39 +195,41 @@ class _Family(NamedTuple):
         children: its children that reported no end.
     """
 
-    own: _Looked
+    own: _ExaminedRun
     last: datetime | None
-    children: list[_Looked]
+    children: list[_ExaminedRun]
 
 
-def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Mapping[str, Mapping[str, Any]]) -> None:
+def write_run_ends(
+    tx: WriteTransaction, runs: Mapping[str, RunFacts], stored_runs: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Infer the ends of new and changed runs, and of runs that depend on them.
 
     Args:
         tx: the transaction, after the runs and their relationships were written.
         runs: new and changed runs, in their new state.
-        found: existing runs in their earlier stored state, changed or not.
+        stored_runs: existing runs in their earlier stored state, changed or not.
     """
     wanted: set[str] = set()
     parents: set[str] = set()
     starts: list[dict[str, Any]] = []
     for key, run in runs.items():
         now = seen(key, run)
-        before = _stored(found[key]).seen if key in found else None
+        before = _stored(stored_runs[key]).seen if key in stored_runs else None
         if before is not None or not (now.reported or now.last is None):
             wanted.add(key)
         if before is not None and before.parent not in (None, now.parent):
             parents.add(str(before.parent))
-        if now.parent is not None and found.get(now.parent, {}).get("inferred_because") is not None:
+        if now.parent is not None and stored_runs.get(now.parent, {}).get("inferred_because") is not None:
             parents.add(now.parent)
         starts += _starts(before, now)
     if starts:
         wanted.update(tx.find("runs_before", rows=starts))
-    looked = {each.run.seen.key: each for each in _look(tx, wanted)}
-    for each in looked.values():
+    examined = {each.run.seen.key: each for each in _examine(tx, wanted)}
+    for each in examined.values():
         parents |= _families_of(each)
     families = _families(tx, parents)
-    _update(tx, looked, families)
+    _update(tx, examined, families)
 
 
 def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
@@ -243,26 +245,26 @@ def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
         yield {"query": before.query, "first": bolt_time(before.first), "until": bolt_time(before.first)}
 
 
-def _families_of(looked: _Looked) -> set[str]:
+def _families_of(examined: _ExaminedRun) -> set[str]:
     """Keys of runs to examine with all children, because their end or a child's end may change."""
-    run, parent = looked.run.seen, looked.parent
-    end, out = own_end(run, looked.later), set()
-    by_itself = end is None and looked.run.because is Because.CHILDREN_CONTINUED
-    if by_itself or (looked.run.own if looked.run.because is Because.QUERY_CONTINUED else None) != end:
+    run, parent = examined.run.seen, examined.parent
+    end, out = own_end(run, examined.later), set()
+    ended_by_children = end is None and examined.run.because is Because.CHILDREN_CONTINUED
+    if ended_by_children or (examined.run.own if examined.run.because is Because.QUERY_CONTINUED else None) != end:
         out.add(run.key)
     if parent is not None:
-        goes_on = end is not None and looked.later is not None and looked.later.parent not in (None, run.parent)
-        if goes_on or parent.because is not None:
+        elsewhere = end is not None and examined.later is not None and examined.later.parent not in (None, run.parent)
+        if elsewhere or parent.because is not None:
             out.add(parent.seen.key)
     return out
 
 
-def _look(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Looked]:
+def _examine(tx: WriteTransaction, wanted: Iterable[str]) -> list[_ExaminedRun]:
     ordered = sorted(wanted)
     if not ordered:
         return []
     tx.send("lock_runs", keys=ordered)
-    return [_looked(*row) for row in tx.find("run_ends", keys=ordered)]
+    return [_examined_run(*row) for row in tx.find("run_ends", keys=ordered)]
 
 
 def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
@@ -273,30 +275,30 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
     tx.send("lock_children", keys=ordered)
     out = []
     for own, later, parent, last, children in tx.find("run_families", keys=ordered):
-        of_them = [_looked(child, after, own) for child, after in children]
-        out.append(_Family(_looked(own, later, parent), from_bolt({"last_seen": last}).get("last_seen"), of_them))
+        of_run = [_examined_run(child, after, own) for child, after in children]
+        out.append(_Family(_examined_run(own, later, parent), from_bolt({"last_seen": last}).get("last_seen"), of_run))
     return out
 
 
-def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
+def _update(tx: WriteTransaction, examined: Mapping[str, _ExaminedRun], families: Iterable[_Family]) -> None:
     """Set the properties that differ. A family's state of a run replaces the state that was read without children."""
-    everyone = dict(looked)
-    own: dict[str, RunEnd | None] = {}
+    everyone = dict(examined)
+    own_ends: dict[str, RunEnd | None] = {}
     for family in families:
         run = family.own.run.seen
         everyone |= {each.run.seen.key: each for each in family.children}
         everyone[run.key] = family.own
         times = [time for time in (run.last, family.last) if time is not None]
         below = [(child.run.seen, child.later) for child in family.children]
-        own[run.key] = own_end(run, family.own.later) or application_end(run, below, max(times, default=None))
+        own_ends[run.key] = own_end(run, family.own.later) or application_end(run, below, max(times, default=None))
     rows = []
     for key, each in sorted(everyone.items()):
         run = each.run.seen
         # A run whose family wasn't examined keeps the values that its children reported.
-        mine = own[key] if key in own else own_end(run, each.later) or _below(each.run)
+        mine = own_ends[key] if key in own_ends else own_end(run, each.later) or _end_by_children(each.run)
         above = None
         if each.parent is not None:
-            above = own.get(each.parent.seen.key, each.parent.own)
+            above = own_ends.get(each.parent.seen.key, each.parent.own)
         shown = end_properties(run, mine or child_end(run, above))
         changed = {name: shown.get(name) for name in _DERIVED if shown.get(name) != each.run.shown.get(name)}
         if changed:
@@ -304,12 +306,15 @@ def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Itera
     tx.send_rows("update_run_ends", rows)
 
 
-def _below(run: _Stored) -> RunEnd | None:
+def _end_by_children(run: _Stored) -> RunEnd | None:
+    """Stored end of a run that its children showed; None if there is none, or the run has reported its end."""
     return run.own if run.because is Because.CHILDREN_CONTINUED and not run.seen.reported else None
 
 
-def _looked(run: Mapping[str, Any], later: Mapping[str, Any] | None, parent: Mapping[str, Any] | None) -> _Looked:
-    return _Looked(
+def _examined_run(
+    run: Mapping[str, Any], later: Mapping[str, Any] | None, parent: Mapping[str, Any] | None
+) -> _ExaminedRun:
+    return _ExaminedRun(
         _stored(from_bolt(run)),
         None if later is None else _stored(from_bolt(later)).seen,
         None if parent is None else _stored(from_bolt(parent)),

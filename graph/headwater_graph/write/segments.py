@@ -110,7 +110,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         return
     segments: dict[str, _Segment] = {}
     neighbours: list[dict[str, Any]] = []
-    again: list[str] = []
+    to_rebuild: list[str] = []
     wanted = [
         {
             "key": key,
@@ -126,10 +126,10 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
     found: dict[str, Any] = {row[0]: row for row in tx.find_rows("segments", wanted)}
     for key, incoming in rows.segments.items():
         if key not in found:
-            segments[key] = _made(incoming)
+            segments[key] = _new_segment(incoming)
             continue
-        _, properties, more, runs, uses, has_next = found[key]
-        stored = from_bolt(properties) | {name: value for name, value in more if value is not None}
+        _, properties, blocks_and_lists, runs, uses, has_next = found[key]
+        stored = from_bolt(properties) | {name: value for name, value in blocks_and_lists if value is not None}
         blocks = Stored.of(stored)
         if min(incoming.intervals) > stored["last_batch"]:
             segments[key] = _appended(incoming, blocks, StoredSummary.of(stored, runs, uses))
@@ -138,12 +138,12 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         elif _adds(incoming, blocks):
             late = put_in(incoming, blocks, StoredSummary.of(stored, runs, uses), rows.names)
             if late is None:
-                again.append(key)
+                to_rebuild.append(key)
                 continue
             segments[key] = late
             if has_next:
                 neighbours.append(_after(incoming.place))
-    for key, properties, runs, uses in tx.find_rows("whole_segments", again):
+    for key, properties, runs, uses in tx.find_rows("whole_segments", to_rebuild):
         stored = from_bolt(properties)
         segments[key] = _joined(rows, key, Stored.of(stored), StoredSummary.of(stored, runs, uses))
     neighbours += [
@@ -160,7 +160,7 @@ def _after(place: Place) -> dict[str, Any]:
     return {"query": place.query, "start": place.start, "sides": ["after", "self"]}
 
 
-def _made(incoming: Incoming) -> _Segment:
+def _new_segment(incoming: Incoming) -> _Segment:
     after, last = summarize(incoming.place.tenant, incoming.intervals, None)
     first = neighbour_of(next(iter(incoming.intervals.values())))
     properties = Stored().appended(incoming.slots)
@@ -217,20 +217,20 @@ def put_in(
     last: Neighbour | None = neighbour_of(facts[earlier])
     if stored:
         after.take_back(stored)
-    behind = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}
-    for batch_id in incoming.intervals.keys() - behind.keys():
+    after_last = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}
+    for batch_id in incoming.intervals.keys() - after_last.keys():
         facts_now = _joined_late(stored.get(batch_id), incoming.intervals[batch_id])
         if facts_now is None or _layout(facts_now) != layout:
             return None
         stored[batch_id], slots[batch_id] = facts_now, take_apart(place.owner, batch_id, facts_now.variants, known)
     last = after.add_all(place.tenant, (interval for _, interval in sorted(stored.items())), last)
-    last = after.add_all(place.tenant, behind.values(), last)
-    slots |= {batch_id: incoming.slots[batch_id] for batch_id in behind}
+    last = after.add_all(place.tenant, after_last.values(), last)
+    slots |= {batch_id: incoming.slots[batch_id] for batch_id in after_last}
     return _Segment(place, before, after, blocks.reopened(dict(sorted(slots.items()))), None, last)
 
 
 def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> IntervalFacts | None:
-    """Join a late micro-batch; None if this may change a bound."""
+    """Join a late micro-batch with the stored one; None if this may change a bound of the summary."""
     if stored is None:
         return incoming
     shown_before = reports_of(stored)
@@ -295,8 +295,8 @@ def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segmen
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # Read were the neighbours of created and joined segments, and the successors of extended ones. These pairs are
-        # consecutive here. Between other pairs, stored segments may be missing.
+        # The neighbours of created and joined segments have been read, and the successors of extended ones: these are
+        # next to each other in the chain. Between other pairs, there may be stored segments that weren't read.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))

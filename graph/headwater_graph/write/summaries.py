@@ -43,14 +43,14 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
     kept, late = SegmentRows(names=rows.names), []
     for key, incoming in rows.segments.items():
         ranges = retired.get(incoming.place.query, [])
-        found = [interval for batch_id, interval in incoming.intervals.items() if has(ranges, batch_id)]
-        if not found:
+        retired_here = [interval for batch_id, interval in incoming.intervals.items() if has(ranges, batch_id)]
+        if not retired_here:
             kept.segments[key] = incoming
             continue
-        late += found
-        left = {batch_id: one for batch_id, one in incoming.intervals.items() if not has(ranges, batch_id)}
-        if left:
-            kept.add(incoming.place, left)
+        late += retired_here
+        kept_here = {batch_id: one for batch_id, one in incoming.intervals.items() if not has(ranges, batch_id)}
+        if kept_here:
+            kept.add(incoming.place, kept_here)
     return kept, late
 
 
@@ -59,7 +59,7 @@ class Keeping:
 
     Args:
         tx: the transaction, which has locked the queries.
-        queries: their keys.
+        queries: keys of the queries.
     """
 
     def __init__(self, tx: WriteTransaction, queries: Iterable[str]) -> None:
@@ -78,8 +78,8 @@ class Keeping:
         for interval in intervals:
             by_query.setdefault(interval.query, []).append(interval)
         summaries: dict[SummaryId, SummaryFacts] = {}
-        for query, found in by_query.items():
-            summaries |= summarize(found, self.horizons[query])
+        for query, of_query in by_query.items():
+            summaries |= summarize(of_query, self.horizons[query])
         keys = {key_of(self._queries[of.query][0], of): of for of in summaries}
         for properties, run, of_uses in tx.find_rows("summaries", sorted(keys)):
             of, facts = stored(from_bolt(properties), run, of_uses)

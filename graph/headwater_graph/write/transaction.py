@@ -60,9 +60,9 @@ class WriteTransaction:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
         """
         result = self._run(name, parameters)
-        found: list[Any] = next((record[0] for record in result), [])
+        rows: list[Any] = next((record[0] for record in result), [])
         self._count(result)
-        return found
+        return rows
 
     def send(self, name: str, **parameters: Any) -> None:
         """Send a statement that returns nothing.

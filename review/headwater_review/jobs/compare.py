@@ -44,29 +44,29 @@ class ComparedOutput:
 
 def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
     """Compare the outputs of both versions (the old version's first), in the runs without rows and with rows."""
-    found = {(each.kind, each.name): each for each in _compared(old, new)}
+    outputs = {(each.kind, each.name): each for each in _compared(old, new)}
     before, after = old.with_rows, new.with_rows
     if before is not None and after is not None and before.stopped == after.stopped:
         for each in _compared(before, after):
-            known = found.get((each.kind, each.name))
-            found[each.kind, each.name] = each if known is None else _merged(known, each)
-    return tuple(found.values())
+            known = outputs.get((each.kind, each.name))
+            outputs[each.kind, each.name] = each if known is None else _merged(known, each)
+    return tuple(outputs.values())
 
 
-def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
+def _merged(known: ComparedOutput, further: ComparedOutput) -> ComparedOutput:
     """Merge the differences of the runs without rows with further differences of the runs with rows."""
-    old, new = known.old or more.old, known.new or more.new
-    without, with_ = _written_by_one(known), _written_by_one(more)
+    old, new = known.old or further.old, known.new or further.new
+    without, with_ = _written_by_one(known), _written_by_one(further)
     if (without is None) == (with_ is None):
         # The texts of one of the two differences may contain made-up values.
-        listed = {_what(each) for each in known.differences}
-        added = tuple(each for each in more.differences if _what(each) not in listed)
+        listed = {_identity(each) for each in known.differences}
+        added = tuple(each for each in further.differences if _identity(each) not in listed)
         return replace(known, old=old, new=new, differences=known.differences + added)
     one, where = (without, "no rows") if without is not None else (with_, "rows")
     texts = ["written", f"not written where there are {where}"]
     if one is DifferenceKind.OUTPUT_ADDED:
         texts.reverse()
-    others = more.differences if without is not None else known.differences
+    others = further.differences if without is not None else known.differences
     return replace(known, old=old, new=new, differences=(_rows(*texts), *others))
 
 
@@ -76,7 +76,7 @@ def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
     return next((each.kind for each in output.differences if each.kind in kinds), None)
 
 
-def _what(each: SchemaDifference) -> tuple[object, ...]:
+def _identity(each: SchemaDifference) -> tuple[object, ...]:
     # The write mode doesn't contain made-up values.
     how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
     return each.kind, each.column, each.now, each.retyping, each.exposed, how
@@ -84,7 +84,7 @@ def _what(each: SchemaDifference) -> tuple[object, ...]:
 
 def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
     before, after = _by_name(old.outputs), _by_name(new.outputs)
-    found: list[ComparedOutput] = []
+    compared: list[ComparedOutput] = []
     for kind, name in dict.fromkeys([*before, *after]):
         earlier, later = before.get((kind, name), []), after.get((kind, name), [])
         if not later and new.problems:
@@ -93,12 +93,12 @@ def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
         if not earlier and old.problems:
             continue
         if not later:
-            gone = SchemaDifference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
-            found.append(ComparedOutput(kind, name, earlier[0].schema, None, (gone,)))
+            removed = SchemaDifference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
+            compared.append(ComparedOutput(kind, name, earlier[0].schema, None, (removed,)))
             continue
         if not earlier:
-            made = SchemaDifference(DifferenceKind.OUTPUT_ADDED, "", after=name)
-            found.append(ComparedOutput(kind, name, None, later[0].schema, (made,)))
+            added = SchemaDifference(DifferenceKind.OUTPUT_ADDED, "", after=name)
+            compared.append(ComparedOutput(kind, name, None, later[0].schema, (added,)))
             continue
         differences: list[SchemaDifference] = []
         for one, other in zip(earlier, later, strict=False):
@@ -106,15 +106,15 @@ def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
         if len(earlier) != len(later):
             differences.append(_rows(f"{len(earlier)} writes", f"{len(later)} writes"))
         differences += _of_inputs(old, new)
-        found.append(ComparedOutput(kind, name, earlier[0].schema, later[0].schema, tuple(differences)))
-    return tuple(found)
+        compared.append(ComparedOutput(kind, name, earlier[0].schema, later[0].schema, tuple(differences)))
+    return tuple(compared)
 
 
 def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutput]]:
-    found: dict[tuple[str, str], list[JobOutput]] = defaultdict(list)
+    by_name: dict[tuple[str, str], list[JobOutput]] = defaultdict(list)
     for each in outputs:
-        found[each.kind, each.name].append(each)
-    return found
+        by_name[each.kind, each.name].append(each)
+    return by_name
 
 
 def _of_output(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
@@ -185,8 +185,10 @@ def _how_written(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     """WRITE_MODE differences, one for each property of the write that differs."""
     before, after = _mode(old), _mode(new)
     if before != after:
-        more = _overwritten(after) > _overwritten(before)
-        yield SchemaDifference(DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=more)
+        overwrites_more = _overwritten(after) > _overwritten(before)
+        yield SchemaDifference(
+            DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=overwrites_more
+        )
     if old.format != new.format:
         yield SchemaDifference(DifferenceKind.WRITE_MODE, "", before=old.format, after=new.format)
     for name in sorted(old.options.keys() | new.options.keys()):

@@ -31,8 +31,8 @@ def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]
         was = before.get((path, field)) or anywhere.get(field)
         if was is None or EXPOSURES.index(was) <= EXPOSURES.index(exposure):
             continue
-        made = path if (path, field) in before else next(each for each in texts[field] if before[each, field] is was)
-        one, other = around_difference(old.expressions.get(made), new.expressions.get(path))
+        was_at = path if (path, field) in before else next(each for each in texts[field] if before[each, field] is was)
+        one, other = around_difference(old.expressions.get(was_at), new.expressions.get(path))
         yield SchemaDifference(
             DifferenceKind.PRIVACY, path, before=one, after=other, exposed=Exposed(*field, before=was, after=exposure)
         )
@@ -47,13 +47,13 @@ def fields_unread(
         version: a version of the job.
         found: differences by kind and name of the output.
     """
-    given = () if version.with_rows is None else version.with_rows.outputs
-    for output in {(each.kind, each.name, each.unread): each for each in (*version.outputs, *given)}.values():
+    with_rows = () if version.with_rows is None else version.with_rows.outputs
+    for output in {(each.kind, each.name, each.unread): each for each in (*version.outputs, *with_rows)}.values():
         differs = any(each.kind in _OF_VALUES for each in found.get((output.kind, output.name), ()))
         if output.unread is not None and differs:
             yield JobProblem(
                 version.script,
-                f"Whether {output.name} masks, hashes and encrypts what it did isn't known: {output.unread}.",
+                f"Unknown whether {output.name} still masks, hashes and encrypts the same values: {output.unread}.",
                 "Review the values that differ by hand.",
             )
 

@@ -65,7 +65,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     Args:
         reader: reader of the graph; None: differences are judged by their kind.
         old: current version.
-        new: the version to be.
+        new: new version.
         policy: severity policy; None: Headwater's default policy.
 
     Raises:
@@ -74,7 +74,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     old, new = judged_with_rows(old, new)
     old, new = _writing(old), _writing(new)
     compared = compare_jobs(old, new)
-    found = {(each.kind, each.name): each.differences for each in compared}
+    differences = {(each.kind, each.name): each.differences for each in compared}
     outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compared)
     severity = min((each.severity for each in outputs), key=lambda each: each.rank, default=Severity.NONE)
     known = JobVerdict(severity.value)
@@ -82,7 +82,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     problems = (
         *old.problems,
         *new.problems,
-        *(problem for version in (old, new) for problem in fields_unread(version, found)),
+        *(problem for version in (old, new) for problem in fields_unread(version, differences)),
         *_of_tables(old, new),
         *problems_of_runs(old, new, differs=differs),
     )
@@ -100,13 +100,13 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
 
 def _writing(version: JobVersion) -> JobVersion:
     """Add a problem if a version writes nothing."""
-    given = version.with_rows
-    if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
+    with_rows = version.with_rows
+    if version.outputs or version.problems or (with_rows is not None and (with_rows.outputs or with_rows.problems)):
         return version
     nothing = JobProblem(
         version.script,
         "The script writes nothing.",
-        "Does it need arguments? Give them after --. A function that nobody calls isn't run.",
+        "Does the script need arguments? Give them after --. Functions that it doesn't call aren't run.",
     )
     return replace(version, problems=(nothing,))
 
@@ -114,7 +114,7 @@ def _writing(version: JobVersion) -> JobVersion:
 def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
     """Problems for statements that change tables or files, if only one version has them."""
     before, after = _statements(old), _statements(new)
-    for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
+    for version, counts, word in ((old, before - after, "no longer"), (new, after - before, "now")):
         for text in counts:
             yield JobProblem(
                 version.script,
@@ -124,13 +124,14 @@ def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
 
 
 def _statements(version: JobVersion) -> Counter[str]:
-    """Count of each such statement, in the run without rows and in the run with rows, and count of calls into the JVM.
+    """Count statements that change tables or files, and calls into the JVM.
 
-    A script can remove files by Hadoop's classes, which a dry run doesn't observe.
+    Of the counts in the run without rows and in the run with rows, the larger one counts. A call into the JVM may
+    remove files by Hadoop's classes, which a dry run doesn't observe.
     """
-    given = version.with_rows
+    with_rows = version.with_rows
     calls = Counter(each.text for each in version.statements if "._jvm" in each.text or "._jsc" in each.text)
-    return (Counter(version.ddl) | Counter(given.ddl if given is not None else ())) + calls
+    return (Counter(version.ddl) | Counter(with_rows.ddl if with_rows is not None else ())) + calls
 
 
 def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
@@ -142,11 +143,11 @@ def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
     """
 
     def look(tx: Transaction) -> Schema | None:
-        found = _resolved(tx, kind, name)
-        if found is None:
+        dataset = _resolved(tx, kind, name)
+        if dataset is None:
             return None
         try:
-            return stored_schema(tx, found.asset, ())[0]
+            return stored_schema(tx, dataset.asset, ())[0]
         except QuestionError:
             return None
 
@@ -162,18 +163,16 @@ def _reviewed(
         raise ValueError("an output that neither version writes")
     if reader is not None and any(difference.exposed for difference in differences):
         differences = reader.read(lambda tx: tuple(_declared(tx, difference) for difference in each.differences))
-    found = None if reader is None else reader.read(lambda tx: _resolved(tx, each.kind, each.name))
-    if reader is None or found is None:
+    node = None if reader is None else reader.read(lambda tx: _resolved(tx, each.kind, each.name))
+    if reader is None or node is None:
         notes = (
             ()
             if reader is None
-            else (
-                f"The graph has no dataset {each.name}: its differences are judged as if somebody read what differs.",
-            )
+            else (f"The graph has no dataset {each.name}: each difference is judged as if the dataset had a reader.",)
         )
         dataset = Asset(AssetKind.DATASET, "", each.kind, each.name, title=each.name)
         return review_by_kind(dataset, differences, (old.script, new.script), len(schema.columns), notes)
-    question = Question(found.asset.key, each.new or schema, each.old or schema, differences=differences)
+    question = Question(node.asset.key, each.new or schema, each.old or schema, differences=differences)
     answer = review(reader, question, policy)
     return replace(answer, old=old.script, new=new.script)
 
@@ -181,10 +180,10 @@ def _reviewed(
 def _declared(tx: Transaction, difference: SchemaDifference) -> SchemaDifference:
     """Add the declared sensitivity of the field that a difference exposes."""
     exposed = difference.exposed
-    found = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
-    if exposed is None or found is None:
+    node = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
+    if exposed is None or node is None:
         return difference
-    starts = StartColumns(tx.tenant, found, columns_of(tx, found))
+    starts = StartColumns(tx.tenant, node, columns_of(tx, node))
     declared = StoredPrivacyGraph(tx).declared(starts.around(exposed.field))
     level = max((each.level for each in declared.values()), default=0)
     return replace(difference, exposed=replace(exposed, sensitivity=LEVELS[level])) if level else difference

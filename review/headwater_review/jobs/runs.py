@@ -35,21 +35,21 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
 
     Args:
         old: current version.
-        new: the version to be.
+        new: new version.
         differs: whether any difference was found.
     """
     failed = [*old.problems, *new.problems]
     for version in (old, new):
-        given = version.with_rows
-        for each in () if given is None else given.problems:
+        with_rows = version.with_rows
+        for each in () if with_rows is None else with_rows.problems:
             failed.append(each)
-            yield JobProblem(version.script, f"Where it asks for rows, and gets a made-up one: {each.text}", each.fix)
+            yield JobProblem(version.script, f"In the run with made-up rows: {each.text}", each.fix)
     if old.with_rows is not None and new.with_rows is not None and old.with_rows.stopped != new.with_rows.stopped:
         version = old if old.with_rows.stopped else new
         yield JobProblem(
             version.script,
-            "The script ends itself before its last line where it gets a made-up row, and the other version doesn't.",
-            "Review by hand what it does where there are rows.",
+            "In the run with made-up rows, the script ends itself before its last line, and the other version doesn't.",
+            "Review by hand what the script does if there are rows.",
         )
     # Code after a failure didn't run, either.
     if failed or not (old.looks or new.looks):
@@ -58,23 +58,23 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
     for version, lines in differing:
         yield JobProblem(
             version.script,
-            f"What differs and ran neither without rows nor with a made-up one: {_ranges(lines)}.",
-            "Review that by hand, have the script get there with one row of ones, or give it arguments after --.",
+            f"These lines differ, but ran neither without rows nor with a made-up row: {_ranges(lines)}.",
+            "Review them by hand, make the script run them with one row of ones, or give it arguments after --.",
         )
     if not differing and not differs:
         fed = _names_that_differ(old, new)
-        lines = [each for each in _left(new) if not fed.isdisjoint(_NAME.findall(each.text))]
+        lines = [each for each in _unrun_in_called_functions(new) if not fed.isdisjoint(_NAME.findall(each.text))]
         if lines:
             used = sorted(fed.intersection(name for each in lines for name in _NAME.findall(each.text)))
             yield JobProblem(
                 new.script,
-                "Nothing differs in what ran, but what ran neither way uses what differs "
-                f"({', '.join(used[:_MOST_PLACES])}): {_ranges(lines)}.",
-                "Review that by hand, or have the script get there with one row of ones.",
+                "Nothing differs in the lines that ran. But lines that ran in neither run use names whose values may "
+                f"differ ({', '.join(used[:_MOST_PLACES])}): {_ranges(lines)}.",
+                "Review these lines by hand, or make the script run them with one row of ones.",
             )
 
 
-def _left(version: JobVersion) -> list[Unrun]:
+def _unrun_in_called_functions(version: JobVersion) -> list[Unrun]:
     """Unrun lines of functions that were called, except error handlers."""
     return [each for each in version.unrun if each.begun and not each.handler]
 
@@ -83,13 +83,13 @@ def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
     """Names whose value may differ, because a statement that sets them differs."""
     before, after = (Counter(each.text for each in version.statements) for version in (old, new))
     changed = (before - after) + (after - before)
-    found = {name for each in (*old.statements, *new.statements) if each.text in changed for name in each.sets}
-    grows = bool(found)
+    differing = {name for each in (*old.statements, *new.statements) if each.text in changed for name in each.sets}
+    grows = bool(differing)
     while grows:
-        more = {name for each in new.statements if not found.isdisjoint(each.uses) for name in each.sets}
-        grows = not more <= found
-        found |= more
-    return found
+        further = {name for each in new.statements if not differing.isdisjoint(each.uses) for name in each.sets}
+        grows = not further <= differing
+        differing |= further
+    return differing
 
 
 def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
@@ -99,25 +99,23 @@ def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
     through = not any(each.problems for each in runs)
     if through:
         for version, lines in _differing(old, new, handlers=True):
-            yield f"{version.script} handles errors otherwise, which isn't reviewed: {_ranges(lines)}."
+            yield f"{version.script} handles errors differently, which isn't reviewed: {_ranges(lines)}."
     asking = new if new.looks else old
     if not asking.looks:
         for version, lines in _differing(old, new) if through else ():
-            yield f"{version.script} differs where it didn't run, which isn't reviewed: {_ranges(lines)}."
+            yield f"Lines of {version.script} that didn't run differ, which isn't reviewed: {_ranges(lines)}."
         return
     more = f" and {len(asking.looks) - _MOST_PLACES:,} more" if len(asking.looks) > _MOST_PLACES else ""
     for each in asking.fails[:_MOST_PLACES]:
         yield f"Without rows both versions fail: {each.text}"
-    asks = (
-        f"{asking.script} asks for rows ({', '.join(asking.looks[:_MOST_PLACES])}{more}), of which there are none here"
-    )
+    asks = f"{asking.script} asks for rows ({', '.join(asking.looks[:_MOST_PLACES])}{more}), and a dry run has none"
     if asking.with_rows is None:
         yield f"{asks}."
         return
-    yield f"{asks}: both versions ran without any, and with a made-up one."
-    left = _left(asking)
-    if left:
-        yield f"What ran neither way isn't reviewed: {_ranges(left)}."
+    yield f"{asks}: both versions ran once without rows, and once with made-up rows."
+    unrun = _unrun_in_called_functions(asking)
+    if unrun:
+        yield f"Lines that ran in neither run aren't reviewed: {_ranges(unrun)}."
 
 
 def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> Iterator[tuple[JobVersion, list[Unrun]]]:

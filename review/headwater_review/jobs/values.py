@@ -15,8 +15,8 @@ _BEFORE_DIFFERENCE = 60
 
 def values_by_column(output: JobOutput) -> dict[str, str]:
     """Digest of the computation of each column's value and members; it doesn't depend on the rows."""
-    found = _digests(output)
-    return {name: repr([*found.get(step(name), {}).items()]) for name in output.together}
+    digests = _digests(output)
+    return {name: repr([*digests.get(step(name), {}).items()]) for name in output.together}
 
 
 def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[SchemaDifference]:
@@ -24,7 +24,7 @@ def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> 
 
     Args:
         old: current output.
-        new: output to be.
+        new: new output.
         names: names of the columns; both versions have them.
     """
     before, after = _digests(old), _digests(new)
@@ -35,15 +35,15 @@ def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> 
 def _of_column(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[SchemaDifference]:
-    found = [
+    differences = [
         *_members(old, new, column, before, after),
         *(_meaning(old, new, f"{column}{path}") for path in before if path in after and before[path] != after[path]),
     ]
     in_both = [path for path in before if path in after]
-    if not any(each.column == column for each in found) and in_both != [path for path in after if path in before]:
+    if not any(each.column == column for each in differences) and in_both != [path for path in after if path in before]:
         # Equal members in another order.
-        found.append(_meaning(old, new, column))
-    yield from found or [_meaning(old, new, column)]
+        differences.append(_meaning(old, new, column))
+    yield from differences or [_meaning(old, new, column)]
 
 
 def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
@@ -105,6 +105,7 @@ def _above(path: str) -> str:
 
 
 def _is_encoded(output: JobOutput, column: str, path: str) -> bool:
+    """Return True if a member isn't a column of the schema: it is encoded in JSON or a similar format."""
     return steps_of(f"{column}{path}") not in output.schema.columns
 
 

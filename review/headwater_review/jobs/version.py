@@ -228,14 +228,14 @@ def version_of(
                     "Spark writes no such columns to most formats: correct the script.",
                 )
             )
-    found = tuple(read)
+    known_outputs = tuple(read)
     known += [
         JobProblem(
             script,
-            f"What it writes to {each.name} isn't known in full: {each.reason}.",
+            f"The output to {each.name} is only partly known: {each.reason}.",
             "Review that output by its schema: headwater review --dataset.",
         )
-        for each in found
+        for each in known_outputs
         if each.reason is not None
     ]
-    return JobVersion(script, found, tuple(inputs), tuple(ddl), tuple(known))
+    return JobVersion(script, known_outputs, tuple(inputs), tuple(ddl), tuple(known))

@@ -57,70 +57,70 @@ class _Avro:
         Args:
             value: a value of the document.
             path: path of the value.
-            namespace: namespace of names without one.
+            namespace: namespace for names that have none.
             within: full names of the enclosing records.
         """
         if isinstance(value, list):
             return self._union(value, path, namespace, within)
         if isinstance(value, str):
             return self._by_name(value, path, namespace, within)
-        given = self._document.object(value, path)
-        kind = given.get("type")
+        definition = self._document.object(value, path)
+        kind = definition.get("type")
         if isinstance(kind, dict | list):
             return self.type(kind, (*path, "type"), namespace, within)
         if not isinstance(kind, str):
             raise self._document.wrong((*path, "type"), "is missing")
         if kind in ("record", "error", "enum", "fixed"):
-            return self._definition(given, kind, path, namespace, within)
+            return self._definition(definition, kind, path, namespace, within)
         if kind in ("array", "map"):
             part = "items" if kind == "array" else "values"
-            if part not in given:
+            if part not in definition:
                 raise self._document.wrong((*path, part), "is missing")
-            inner, nullable, _ = self.type(given[part], (*path, part), namespace, within)
+            inner, nullable, _ = self.type(definition[part], (*path, part), namespace, within)
             return (
                 (ArrayOf(inner, nullable) if kind == "array" else MapOf(Atom("string"), inner, nullable)),
                 False,
                 None,
             )
-        logical = str(given.get("logicalType"))
+        logical = str(definition.get("logicalType"))
         if logical == "decimal" and kind == "bytes":
-            return self._decimal(given, path), False, None
+            return self._decimal(definition, path), False, None
         if (kind, logical) in _LOGICAL:
             return Atom(_LOGICAL[kind, logical]), False, None
         return self._by_name(kind, (*path, "type"), namespace, within)
 
     def _definition(
-        self, given: Any, kind: str, path: Path, namespace: str, within: tuple[str, ...]
+        self, definition: Any, kind: str, path: Path, namespace: str, within: tuple[str, ...]
     ) -> tuple[DataType, bool, tuple[str, ...] | None]:
-        name = self._document.name(given, path)
+        name = self._document.name(definition, path)
         if not _FULL.fullmatch(name):
             raise self._document.wrong((*path, "name"), f"{name!r} is no name of Avro")
-        space = given.get("namespace", namespace) if "." not in name else name.rpartition(".")[0]
+        space = definition.get("namespace", namespace) if "." not in name else name.rpartition(".")[0]
         full = f"{space}.{name}" if space and "." not in name else name
-        known = self._named.setdefault(full, (given, path, str(space)))
-        if known[0] is not given:
+        known = self._named.setdefault(full, (definition, path, str(space)))
+        if known[0] is not definition:
             raise self._document.wrong(
                 (*path, "name"), f"{full} is defined in line {self._document.line(known[1])} already"
             )
-        return self._defined(given, kind, path, str(space), (*within, full))
+        return self._defined(definition, kind, path, str(space), (*within, full))
 
     def _defined(
-        self, given: Any, kind: str, path: Path, space: str, within: tuple[str, ...]
+        self, definition: Any, kind: str, path: Path, space: str, within: tuple[str, ...]
     ) -> tuple[DataType, bool, tuple[str, ...] | None]:
         if kind == "enum":
-            symbols = self._document.enum(given.get("symbols"), (*path, "symbols"))
+            symbols = self._document.enum(definition.get("symbols"), (*path, "symbols"))
             if symbols is None:
                 raise self._document.wrong((*path, "symbols"), "is missing")
             return Atom("string"), False, symbols
         if kind == "fixed":
             return (
-                (self._decimal(given, path) if given.get("logicalType") == "decimal" else Atom("binary")),
+                (self._decimal(definition, path) if definition.get("logicalType") == "decimal" else Atom("binary")),
                 False,
                 None,
             )
-        if "fields" not in given:
+        if "fields" not in definition:
             raise self._document.wrong((*path, "fields"), "is missing")
-        items = self._document.items(given["fields"], (*path, "fields"))
+        items = self._document.items(definition["fields"], (*path, "fields"))
         return StructOf(tuple(self._field(item, where, space, within) for item, where in items)), False, None
 
     def _field(self, value: Any, path: Path, namespace: str, within: tuple[str, ...]) -> TypedField:
@@ -150,11 +150,11 @@ class _Avro:
         full = f"{namespace}.{name}" if namespace and "." not in name else name
         known, full = (self._named.get(full), full) if full in self._named else (self._named.get(name), name)
         if known is None:
-            raise self._document.wrong(path, f"{name!r} is no type of Avro, and none that is defined before")
+            raise self._document.wrong(path, f"{name!r} is no type of Avro, and no earlier definition has this name")
         if full in within:
             return Atom(f"recursive {full}"), False, None
-        given, where, space = known
-        return self._defined(given, given["type"], where, space, (*within, full))
+        definition, where, space = known
+        return self._defined(definition, definition["type"], where, space, (*within, full))
 
     def _union(
         self, value: list[Any], path: Path, namespace: str, within: tuple[str, ...]
@@ -173,8 +173,8 @@ class _Avro:
         members = (TypedField(f"member{n}", type_, nullable=True, enum=enum) for n, (type_, _, enum) in enumerate(some))
         return StructOf(tuple(members)), nullable, None
 
-    def _decimal(self, given: Any, path: Path) -> DataType:
-        precision, scale = given.get("precision"), given.get("scale", 0)
+    def _decimal(self, definition: Any, path: Path) -> DataType:
+        precision, scale = definition.get("precision"), definition.get("scale", 0)
         if not isinstance(precision, int) or not isinstance(scale, int):
             raise self._document.wrong((*path, "precision"), "must be a whole number; so must `scale`")
         return Atom(f"decimal({precision},{scale})")

@@ -33,60 +33,62 @@ def read_contract_table(
     """
     contract = document.object(document.value, ())
     tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]
-    found = [(each, path) for each, path in tables if table in (None, each.get("name"), each.get("physicalName"))]
-    if len(found) != 1:
-        raise _which(document, tables, table)
-    ((one, path),) = found
+    matching = [(each, path) for each, path in tables if table in (None, each.get("name"), each.get("physicalName"))]
+    if len(matching) != 1:
+        raise _wrong_choice(document, tables, table)
+    ((one, path),) = matching
     properties = _properties(document, one, path)
     parts = [(each.get("partitionKeyPosition"), each["name"]) for each in one["properties"] if each.get("partitioned")]
-    places = [place if isinstance(place, int) else len(parts) for place, _ in parts]
-    by = tuple(name for _, (_, name) in sorted(zip(places, parts, strict=True), key=lambda pair: pair[0]))
-    return properties, by or None
+    places = [position if isinstance(position, int) else len(parts) for position, _ in parts]
+    partitioning = tuple(name for _, (_, name) in sorted(zip(places, parts, strict=True), key=lambda pair: pair[0]))
+    return properties, partitioning or None
 
 
-def _which(document: JsonDocument, tables: list[tuple[Mapping[str, Any], Path]], table: str | None) -> DeclarationError:
+def _wrong_choice(
+    document: JsonDocument, tables: list[tuple[Mapping[str, Any], Path]], table: str | None
+) -> DeclarationError:
     names = ", ".join(sorted(shown(each.get("name")) for each, _ in tables))
     if table is None:
         return document.wrong(("schema",), f"has {len(tables)} tables ({names}): name one with --table")
     return document.wrong(("schema",), f"has no table, or several, of the name {table!r}; there are {names}")
 
 
-def _properties(document: JsonDocument, of: Mapping[str, Any], path: Path) -> tuple[TypedField, ...]:
-    if "properties" not in of:
+def _properties(document: JsonDocument, owner: Mapping[str, Any], path: Path) -> tuple[TypedField, ...]:
+    if "properties" not in owner:
         raise document.wrong((*path, "properties"), "is missing")
-    return tuple(_property(document, *item) for item in document.items(of["properties"], (*path, "properties")))
+    return tuple(_property(document, *item) for item in document.items(owner["properties"], (*path, "properties")))
 
 
 def _property(document: JsonDocument, value: Any, path: Path) -> TypedField:
-    given = document.object(value, path)
-    name = document.name(given, path)
-    custom = _custom(document, given, path)
-    never_null = document.flag(given, "required", path) or document.flag(given, "primaryKey", path)
+    spec = document.object(value, path)
+    name = document.name(spec, path)
+    custom = _custom(document, spec, path)
+    never_null = document.flag(spec, "required", path) or document.flag(spec, "primaryKey", path)
     where = (*path, "customProperties")
     return TypedField(
         name,
-        _type(document, given, path),
+        _type(document, spec, path),
         not never_null,
         enum=document.enum(custom.get("enum"), where),
         unit=document.text(custom, "unit", where),
         meaning=document.text(custom, "meaning", where),
-        description=document.text(given, "description", path),
+        description=document.text(spec, "description", path),
         line=document.line(path),
     )
 
 
-def _custom(document: JsonDocument, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    listed = document.items(given.get("customProperties") or [], (*path, "customProperties"))
+def _custom(document: JsonDocument, spec: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    listed = document.items(spec.get("customProperties") or [], (*path, "customProperties"))
     rows = [document.object(each, where) for each, where in listed]
     return {row["property"]: row.get("value") for row in rows if isinstance(row.get("property"), str)}
 
 
-def _type(document: JsonDocument, given: Mapping[str, Any], path: Path) -> DataType:
-    logical, physical = (document.text(given, key, path) for key in ("logicalType", "physicalType"))
-    if logical == "object" and given.get("properties"):
-        return StructOf(_properties(document, given, path))
-    if logical == "array" and given.get("items"):
-        items = document.object(given["items"], (*path, "items"))
+def _type(document: JsonDocument, spec: Mapping[str, Any], path: Path) -> DataType:
+    logical, physical = (document.text(spec, key, path) for key in ("logicalType", "physicalType"))
+    if logical == "object" and spec.get("properties"):
+        return StructOf(_properties(document, spec, path))
+    if logical == "array" and spec.get("items"):
+        items = document.object(spec["items"], (*path, "items"))
         return ArrayOf(_type(document, items, (*path, "items")))
     if physical is not None:
         return parse_type(physical)

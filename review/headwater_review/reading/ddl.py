@@ -49,7 +49,7 @@ def read_ddl(file: str, text: str) -> tuple[tuple[TypedField, ...], tuple[str, .
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        found = sqlglot.parse(text if whole else _BEFORE + text.rstrip().rstrip(";") + _AFTER, dialect="spark")
+        parsed = sqlglot.parse(text if whole else _BEFORE + text.rstrip().rstrip(";") + _AFTER, dialect="spark")
     except SqlglotError as error:
         first: dict[str, Any] = next(iter(getattr(error, "errors", ())), {})
         line = min(int(first.get("line") or 1), text.rstrip().count("\n") + 1)
@@ -59,7 +59,7 @@ def read_ddl(file: str, text: str) -> tuple[tuple[TypedField, ...], tuple[str, .
         raise _wrong(file, 1, "nested too deep") from error
     finally:
         logger.setLevel(level)
-    statements = [each for each in found if each is not None]
+    statements = [each for each in parsed if each is not None]
     if len(statements) != 1:
         raise _wrong(file, 1, f"has {len(statements)} statements: one CREATE TABLE is a schema")
     statement = statements[0]
@@ -85,11 +85,11 @@ def _columns_and_partitions(
         elif isinstance(each, exp.Identifier | exp.Column):
             raise _wrong(file, lines.of(each.name), "has no type", (each.name,))
         elif not isinstance(each, exp.ForeignKey | exp.UniqueColumnConstraint | exp.CheckColumnConstraint):
-            raise _wrong(file, 1, f"{each.sql('spark')} is no column, nor a constraint that is known")
+            raise _wrong(file, 1, f"{each.sql('spark')} is neither a column nor a known constraint")
     fields = [replace(each, nullable=False) if each.name.lower() in keys else each for each in fields]
-    by = statement.find(exp.PartitionedByProperty)
+    partitioned_by = statement.find(exp.PartitionedByProperty)
     parts: list[str] = []
-    for each in () if by is None else by.this.expressions:
+    for each in () if partitioned_by is None else partitioned_by.this.expressions:
         if isinstance(each, exp.ColumnDef):
             # A partition column that is declared only here, as in Hive.
             fields.append(_field(file, each, lines))

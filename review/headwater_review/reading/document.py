@@ -66,23 +66,25 @@ class JsonDocument:
             raise self.wrong(path, "must be a list")
         return ((item, (*path, index)) for index, item in enumerate(value))
 
-    def name(self, of: Mapping[str, Any], path: Path) -> str:
+    def name(self, object_: Mapping[str, Any], path: Path) -> str:
         """Name of a column, from its `name`."""
-        name = of.get("name")
+        name = object_.get("name")
         if not isinstance(name, str) or not name:
-            raise self.wrong((*path, "name"), "must be the column's name, a text" if "name" in of else "is missing")
+            raise self.wrong(
+                (*path, "name"), "must be the column's name, a text" if "name" in object_ else "is missing"
+            )
         return name
 
-    def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
+    def text(self, object_: Mapping[str, Any], key: str, path: Path) -> str | None:
         """Text of a key; None if missing, null or empty."""
-        value = of.get(key)
+        value = object_.get(key)
         if value is not None and not isinstance(value, str):
             raise self.wrong((*path, key), "must be a text")
         return value or None
 
-    def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
+    def flag(self, object_: Mapping[str, Any], key: str, path: Path) -> bool | None:
         """Boolean of a key; None if missing."""
-        value = of.get(key)
+        value = object_.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.wrong((*path, key), "must be true or false")
         return value
@@ -94,7 +96,7 @@ class JsonDocument:
         return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
 
     def _constant(self, name: str) -> NoReturn:
-        raise DeclarationError([FileProblem(self.file, 1, (), f"not JSON: {name} is no value of it")])
+        raise DeclarationError([FileProblem(self.file, 1, (), f"not JSON: {name} is no JSON value")])
 
     def _locate(self, text: str) -> None:
         """Record the line of every value. The text is known to be valid JSON, so scanning its tokens suffices."""

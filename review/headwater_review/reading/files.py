@@ -86,4 +86,4 @@ def _read(file: str, text: str, table: str | None) -> tuple[tuple[TypedField, ..
         return read_avro(document), _ALL, ()
     if "$schema" in value or "properties" in value or "$ref" in value or "allOf" in value or "items" in value:
         return read_json_schema(document), _ALL, ()
-    raise DeclarationError([FileProblem(file, 1, (), f"is no schema: that is {_FORMATS}")])
+    raise DeclarationError([FileProblem(file, 1, (), f"is no schema: a schema is {_FORMATS}")])

@@ -52,17 +52,17 @@ class _JsonSchema:
                 )
         kinds = schema.get("type")
         if kinds is None:
-            kinds = self._concluded(schema, path)
+            kinds = self._inferred_kind(schema, path)
         names = kinds if isinstance(kinds, list) else [kinds]
         return self._any([self._of(name, schema, path, within) for name in names])
 
-    def _concluded(self, schema: Mapping[str, Any], path: Path) -> Any:
+    def _inferred_kind(self, schema: Mapping[str, Any], path: Path) -> Any:
         if "properties" in schema:
             return "object"
         if "items" in schema:
             return "array"
-        given = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
-        values = [item for item, _ in self._document.items(given, (*path, "enum"))]
+        constants = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+        values = [item for item, _ in self._document.items(constants, (*path, "enum"))]
         kinds = sorted({_OF_VALUES.get(type(item), "") for item in values if item is not None})
         if len(kinds) == 1 and kinds[0]:
             return next(name for name, type_ in _PLAIN.items() if type_ == kinds[0])
@@ -73,7 +73,7 @@ class _JsonSchema:
             return self._object(schema, path, within)
         if name == "array":
             if "items" not in schema:
-                raise self._document.wrong((*path, "items"), "is missing: an array of what?")
+                raise self._document.wrong((*path, "items"), "is missing: an array needs the schema of its items")
             items = schema["items"]
             return ArrayOf(self.type(items, (*path, "items"), within), self.may_be_null(items, (*path, "items")))
         if name == "string" and (format_ := self._document.text(schema, "format", path)) in _FORMATS:
@@ -84,10 +84,10 @@ class _JsonSchema:
 
     def _object(self, schema: Mapping[str, Any], path: Path, within: tuple[str, ...]) -> DataType:
         if "properties" not in schema:
-            more = schema.get("additionalProperties", True)
-            if isinstance(more, dict) and more:
+            additional = schema.get("additionalProperties", True)
+            if isinstance(additional, dict) and additional:
                 where = (*path, "additionalProperties")
-                return MapOf(Atom("string"), self.type(more, where, within), self.may_be_null(more, where))
+                return MapOf(Atom("string"), self.type(additional, where, within), self.may_be_null(additional, where))
             return MapOf(Atom("string"), Atom("any"))
         needed = schema.get("required", [])
         required = {shown(item) for item, _ in self._document.items(needed, (*path, "required"))}
@@ -95,7 +95,7 @@ class _JsonSchema:
         fields = []
         for name, value in properties.items():
             where = (*path, "properties", name)
-            about, place, _ = self._merged(value, where, ())
+            about, merged_path, _ = self._merged(value, where, ())
             text = self._document.text
             fields.append(
                 TypedField(
@@ -103,10 +103,12 @@ class _JsonSchema:
                     self.type(value, where, within),
                     name not in required or self.may_be_null(value, where),
                     about.get("default") is not None,
-                    self._document.enum([about["const"]] if "const" in about else about.get("enum"), (*place, "enum")),
-                    text(about, "unit", place) or text(about, "x-unit", place),
-                    text(about, "meaning", place) or text(about, "x-meaning", place),
-                    text(about, "description", place),
+                    self._document.enum(
+                        [about["const"]] if "const" in about else about.get("enum"), (*merged_path, "enum")
+                    ),
+                    text(about, "unit", merged_path) or text(about, "x-unit", merged_path),
+                    text(about, "meaning", merged_path) or text(about, "x-meaning", merged_path),
+                    text(about, "description", merged_path),
                     self._document.line(where),
                 )
             )
@@ -136,10 +138,10 @@ class _JsonSchema:
         hops = 0
         while "$ref" in schema:
             reference = schema["$ref"]
-            beside = {key: each for key, each in schema.items() if key != "$ref"}
+            siblings = {key: each for key, each in schema.items() if key != "$ref"}
             target, path = self._referred(reference, (*path, "$ref"))
             within = (*within, reference)
-            schema = {**self._document.object(target, path), **beside}
+            schema = {**self._document.object(target, path), **siblings}
             hops += 1
             if hops > _DEEPEST:
                 raise self._document.wrong(path, f"{reference} refers to itself")
@@ -151,8 +153,8 @@ class _JsonSchema:
                     if key == "properties":
                         merged[key] = {**merged.get(key, {}), **self._document.object(each, (*where, key))}
                     elif key == "required":
-                        more = self._document.items(each, (*where, key))
-                        merged[key] = [*merged.get(key, []), *(name for name, _ in more)]
+                        names = self._document.items(each, (*where, key))
+                        merged[key] = [*merged.get(key, []), *(name for name, _ in names)]
                     else:
                         merged.setdefault(key, each)
             schema = merged

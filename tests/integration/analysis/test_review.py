@@ -348,7 +348,7 @@ def test_a_topic_is_reviewed_by_its_value(fill: Callable[..., None], reader: Rea
         ]
     )
     suggested = reviewed(reader, "price int, ident int").differences[0]
-    assert suggested.reasons == ("Is it renamed to value.ident? Then say --rename id=ident.",)
+    assert suggested.reasons == ("Is it renamed to value.ident? Then give --rename id=ident.",)
     assert severities(reviewed(reader, "price int, ident int", id="ident")) == {"RENAMED value.id": "BREAKING"}
     found = reviewed(reader, "price int")
     assert severities(found) == {"REMOVED value.id": "BREAKING"}

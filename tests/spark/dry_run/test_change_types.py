@@ -609,7 +609,7 @@ UNKNOWN = {
     "an unknown path": ("spark.read.parquet('/lake/nothing')" + OUT, "the path /lake/nothing", "--tables"),
     "an unknown path whose error is caught": (
         "try:\n    spark.read.parquet('/lake/nothing')\nexcept Exception:\n    pass\n" + ORDERS + "o" + OUT,
-        "goes on without a source that it reads: the schema of the path /lake/nothing",
+        "continues without a source that it reads: the schema of the path /lake/nothing",
         "--tables",
     ),
     "a column that isn't there": (ORDERS + "o.select('nothing')" + OUT, "nothing", "Correct the script"),
@@ -617,7 +617,7 @@ UNKNOWN = {
     "no rows": (ORDERS + "first = o.collect()[0]\no" + OUT, "IndexError", "empty"),
     "a plan that isn't complete": (
         ORDERS + "o.select('id').rdd.map(lambda row: row).toDF('a BIGINT')" + OUT,
-        "isn't known in full",
+        "is only partly known",
         "by its schema",
     ),
     "RDDs that are saved": (
@@ -637,13 +637,13 @@ UNKNOWN = {
     "an insert with parameters": (
         ORDERS + "spark.sql('INSERT INTO shop.customers SELECT 1, :a, :a, 1', args={'a': 'x'})\no" + OUT,
         "with parameters",
-        "by itself",
+        "by hand",
     ),
     "an insert into several tables": (
         ORDERS + "o" + OUT + "spark.sql('FROM shop.orders INSERT INTO shop.customers SELECT 1, state, state, 2 "
         "INSERT INTO shop.customers SELECT 2, state, state, 2')",
         "runs Union",
-        "by itself",
+        "by hand",
     ),
     "too few columns": (ORDERS + "o.select('id')" + INTO, "has 4 columns, and the rows", "Correct"),
     "too few columns in SQL": ("spark.sql('INSERT INTO shop.customers SELECT 1, 2')", "has 4 columns", "Correct"),
@@ -734,7 +734,7 @@ def test_how_rows_are_described(dry_runs: DryRuns) -> None:
     old, new = (ORDERS + f"o.limit({most}).select('id')" + OUT for most in (5, 6))
     assert texts(dry_runs, old, new) == ["The job writes other rows: LIMIT 5 → LIMIT 6"]
     old, new, _ = CHANGES["function"]
-    assert texts(dry_runs, old, new) == ["s is computed in another way: <lambda>(state)"]
+    assert texts(dry_runs, old, new) == ["s is computed differently: <lambda>(state)"]
     long = " + ".join(f"'{number}'" for number in range(60))
     old, new = (
         ORDERS + f"o.select(F.concat(*[F.concat('state', F.lit(x)) for x in {[long, last]}]).alias('s'))" + OUT

@@ -86,11 +86,11 @@ def test_where_a_script_asks_is_noted(dry_runs: DryRuns) -> None:
 NOT_KNOWN: dict[str, tuple[str, str]] = {
     "another branch": (
         "if o.count() > 1000:\n    o = o.coalesce({})\n",
-        "ran neither without rows nor with a made-up one",
+        "ran neither without rows nor with a made-up row",
     ),
     "what another branch uses": (
         "least = {}\nif o.count() > 1000:\n    o = o.where(o.amount > least)\n",
-        "uses what differs (least, o): line ",
+        "whose values may differ (least, o): line ",
     ),
     "an error of Python's": ("if o.isEmpty():\n    raise SystemExit\nif {}:\n    nothing_here\n", "NameError"),
     "an error of Spark's": (

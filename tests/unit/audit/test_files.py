@@ -170,7 +170,7 @@ def test_part_of_a_line_that_can_not_be_cut_off_begins_another_chain(
 
     with monkeypatch.context() as patched, largest_file(path.stat().st_size + 200):
         patched.setattr(os, "ftruncate", refused)
-        with pytest.raises(AuditUnwritableError, match="part of it may be there"):
+        with pytest.raises(AuditUnwritableError, match="some of the lines may be in it"):
             writer.write(record(1))
     writer.write(record(2))
     writer.close()

@@ -51,7 +51,7 @@ def test_only_so_many_records_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     memory, writer = hanging(timeout_seconds=60)
     eventually(writer.submit(record(0)).running)
     waiting = writer.submit(record(1))
-    with pytest.raises(AuditUnwritableError, match="1 records wait"):
+    with pytest.raises(AuditUnwritableError, match="1 records already wait"):
         writer.write(record(2))
     memory.released.set()
     waiting.result()

@@ -42,7 +42,7 @@ def test_the_verdict_is_that_of_the_kind(
             answer: dict[str, Any] = json.loads(capsys.readouterr().out)
             assert answer["severity"] == verdict
             assert answer["notes"] == [
-                "The graph wasn't asked: differences are judged as if somebody read what differs."
+                "The graph wasn't asked: each difference is judged as if somebody read the column or dataset."
             ]
             assert answer["dataset"]["name"] == str(tmp_path / "new.sql")
 
@@ -50,7 +50,7 @@ def test_the_verdict_is_that_of_the_kind(
 def test_a_rename_and_what_looks_like_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     schemas = "order_id int, b int", "order_ids int, b int"
     assert reviewed(tmp_path, *schemas) == 0
-    assert "Is it renamed to order_ids? Then say --rename order_id=order_ids." in capsys.readouterr().out
+    assert "Is it renamed to order_ids? Then give --rename order_id=order_ids." in capsys.readouterr().out
     assert reviewed(tmp_path, *schemas, "--rename", "order_id=order_ids", "--dataset", "orders") == 0
     text = capsys.readouterr().out
     assert "orders: BREAKING" in text

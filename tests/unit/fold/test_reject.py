@@ -158,7 +158,7 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
     "no body": (of(full_run_event(), run_event=None), "run_event", "missing"),
     "two bodies": (of(full_run_event(), job_event=full_job_event().job_event), "job_event", "set in a RUN event"),
     "kind of another body": (of(full_run_event(), kind="PLAN"), "run_event", "set in a PLAN event"),
-    "kind of a newer version": (of(full_run_event(), kind="TRACE"), "kind", "not one of this version's"),
+    "kind of a newer version": (of(full_run_event(), kind="TRACE"), "kind", "unknown in this version"),
     "other id": (
         of(full_run_event(), event_id=full_job_event().event_id),
         "event_id",
@@ -225,7 +225,7 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
         "run_event.outputs[0].position.kafka.ranges[0].from",
         "negative",
     ),
-    "two sorts of position": (placed(TWO_SORTS), "run_event.inputs[0].position", "2 sorts of position at once"),
+    "two sorts of position": (placed(TWO_SORTS), "run_event.inputs[0].position", "2 kinds of position at once"),
     "snapshot without id": (
         placed(Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=""))),
         "run_event.inputs[0].position.table_snapshot.snapshot_id",
@@ -319,12 +319,12 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
     "retention of a newer version": (
         with_body("retention", mode=RetentionMode.UNKNOWN),
         "retention_event.mode",
-        "not one of this version's",
+        "unknown in this version",
     ),
     "retention of a job without its namespace": (
         with_body("retention", namespace=None),
         "retention_event.namespace",
-        "missing, with a job",
+        "missing: required with a job",
     ),
     "retention of a job without name": (with_body("retention", job=""), "retention_event.job", "empty"),
     "declaration of no set": (with_body("declaration", set=""), "declaration_event.set", "empty"),

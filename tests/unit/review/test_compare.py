@@ -18,7 +18,7 @@ from headwater_review.wording import text_of
 AVRO = '{{"type": "record", "name": "R", "fields": [{{"name": "a", "type": {}}}]}}'
 WIDER = "(WIDER: every old value is one of the new type)"
 NARROWER = "(NARROWER: Spark casts it, and values may be lost or refused)"
-OTHER = "(OTHER: Spark has no cast for that)"
+OTHER = "(OTHER: Spark can't cast the values)"
 COLUMN = '[{{"name": "a", "type": "int"{}}}]'
 
 
@@ -70,15 +70,15 @@ def test_a_difference(subtests: pytest.Subtests) -> None:
         (enum("x"), AVRO.format('"string"'), ["a has other values: x → any"]),
         ("a string not null", enum("x"), []),  # DDL has no enums
         (COLUMN.format(', "unit": "km"'), COLUMN.format(', "unit": "mi"'), ["a has another unit: km → mi"]),
-        (COLUMN.format(""), COLUMN.format(', "unit": "km"'), ["a is described otherwise"]),
+        (COLUMN.format(""), COLUMN.format(', "unit": "km"'), ["The description of a changes"]),
         (COLUMN.format(', "meaning": "x"'), COLUMN.format(', "meaning": "y"'), ["a means something else: x → y"]),
         (COLUMN.format(', "meaning": "gross"'), COLUMN.format(', "meaning": "gross"'), []),
-        ("a int comment 'x'", "a int comment 'y'", ["a is described otherwise"]),
+        ("a int comment 'x'", "a int comment 'y'", ["The description of a changes"]),
         ("a int comment 'x'", "a int comment 'x'", []),
         (
             "create table t (a int, b int) partitioned by (a)",
             "create table t (a int, b int) partitioned by (b)",
-            ["The dataset is partitioned otherwise: a → b"],
+            ["The dataset is partitioned differently: a → b"],
         ),
         ("create table t (a int) partitioned by (a)", "create table t (a int) partitioned by (A)", []),
         ("create table t (a int) partitioned by (a)", "a int", []),  # columns alone don't state a partitioning

@@ -87,7 +87,7 @@ def test_a_removed_output_is_breaking_and_rendered() -> None:
     review = review_job(None, old, version("new.py", output("/a", a="1")))
     assert review.verdict is JobVerdict.BREAKING
     for text in rendered(review)[1:]:
-        assert "no more writes /b" in text
+        assert "no longer writes /b" in text
     (result,) = show.sarif(review, "1")["runs"][0]["results"]
     assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("headwater/output_removed", 0, "error")
 
@@ -151,7 +151,7 @@ def test_a_comment_is_no_longer_than_a_comment_may_be_and_keeps_the_worst() -> N
         check_sarif(show.sarif(review, "1"))
         assert all(finding["location"]["lines"]["begin"] == 1 for finding in show.gitlab(review))
     text = show.markdown(review_job(None, old, version("new.py", *other)))
-    assert "The job no more writes" in text.split("\n### ")[1]
+    assert "The job no longer writes" in text.split("\n### ")[1]
     assert "more outputs" in text
 
 
@@ -194,10 +194,10 @@ def test_of_several_branches_those_that_differ_are_listed() -> None:
 
 
 def test_equal_texts_are_computed_in_another_way() -> None:
-    assert texts(output(a="1"), output(a="2")) == ["a is computed in another way: a of orders"]
+    assert texts(output(a="1"), output(a="2")) == ["a is computed differently: a of orders"]
     same = {"influences": ["LEFT OUTER JOIN"]}
     assert texts(output(a="1") | same, output(a="1", rows="s") | same) == [
-        "The job writes other rows: what decides them is computed in another way"
+        "The job writes other rows: an expression that decides the rows is computed differently"
     ]
 
 
@@ -271,19 +271,22 @@ def test_values_that_differ_and_of_which_it_isnt_known_what_they_are_made_of_are
     assert review_job(None, version("o.py", old), version("n.py", old)).verdict is JobVerdict.NONE
     found = review_job(None, version("o.py", old), version("n.py", new))
     assert found.verdict is JobVerdict.UNKNOWN
-    assert "isn't known: too large" in found.problems[0].text
+    assert "the same values: too large" in found.problems[0].text
 
 
 def test_each_thing_that_is_written_otherwise_is_a_difference_of_its_own() -> None:
-    dynamic = "overwrite of the partitions that it has rows for"
+    dynamic = "overwrite of the partitions that get rows"
     old = output(a="1") | {"mode": dynamic, "options": {"header": "header=true", "sep": "sep=,"}}
     new = output(a="1") | {"format": "csv", "options": {"header": "header=false", "sep": "sep=,"}}
     assert texts(old, new) == [
-        f"The job writes otherwise: {dynamic} → overwrite",
-        "The job writes otherwise: parquet → csv",
-        "The job writes otherwise: header=true → header=false",
+        f"The job writes differently: {dynamic} → overwrite",
+        "The job writes differently: parquet → csv",
+        "The job writes differently: header=true → header=false",
     ]
     review = review_job(None, version("old.py", old), version("new.py", new))
     assert len({finding["fingerprint"] for finding in show.gitlab(review)}) == 3
     (first, *_) = review.outputs[0].differences
-    assert (first.difference.overwrites_more, first.reasons) == (True, ("Rows that stayed before are overwritten.",))
+    assert (first.difference.overwrites_more, first.reasons) == (
+        True,
+        ("The write overwrites rows that it kept before.",),
+    )

@@ -35,8 +35,8 @@ def test_what_is_written_only_where_there_are_rows_is_compared() -> None:
     review = review_job(None, old, new)
     assert (review.verdict, kinds(review)) == (JobVerdict.DEGRADED, ["ROWS"])
     assert review.notes[-1] == (
-        f"new.py asks for rows ({PLACE}), of which there are none here: both versions ran without any, and with a "
-        "made-up one."
+        f"new.py asks for rows ({PLACE}), and a dry run has none: both versions ran once without rows, and once with "
+        "made-up rows."
     )
     assert review_job(None, old, replace(old, script="new.py")).verdict is JobVerdict.NONE
 
@@ -83,7 +83,7 @@ def test_what_fails_where_there_are_rows_is_unknown() -> None:
     assert review.verdict is JobVerdict.UNKNOWN
     (problem,) = review.problems
     assert (problem.script, problem.fix) == ("new.py", "Correct it.")
-    assert problem.text == "Where it asks for rows, and gets a made-up one: It fails."
+    assert problem.text == "In the run with made-up rows: It fails."
 
 
 EMPTY = ("The script fails in line 3: TypeError: NoneType", "Have it stand an empty table.")
@@ -153,12 +153,12 @@ def test_lines_that_differ_and_run_neither_way_are_unknown_and_the_same_lines_ar
     moved = tuple(replace(each, line=each.line + 1) for each in same)
     review = review_job(None, old, replace(plain, script="new.py", unrun=moved))
     assert review.verdict is JobVerdict.NONE
-    assert review.notes[-1] == "What ran neither way isn't reviewed: lines 8 to 9, 21 of job.py."
+    assert review.notes[-1] == "Lines that ran in neither run aren't reviewed: lines 8 to 9, 21 of job.py."
     new = replace(plain, script="new.py", unrun=(*moved, line(10, "o . write . csv ( '/y' )")))
     review = review_job(None, old, new)
     assert review.verdict is JobVerdict.UNKNOWN
     (problem,) = review.problems
-    assert problem.text == "What differs and ran neither without rows nor with a made-up one: line 10 of job.py."
+    assert problem.text == "These lines differ, but ran neither without rows nor with a made-up row: line 10 of job.py."
     assert [each.script for each in review_job(None, new, old).problems] == ["new.py"]
 
 
@@ -183,7 +183,7 @@ def test_what_differs_and_is_used_only_by_lines_that_run_neither_way(subtests: p
             review = review_job(None, old, new)
             assert (review.verdict is JobVerdict.NONE) is known
             if not known:
-                assert "uses what differs (LEAST): line 7 of job.py." in review.problems[0].text
+                assert "whose values may differ (LEAST): line 7 of job.py." in review.problems[0].text
             # Where something else differs it is a finding, and the lines are noted.
             other = replace(new, outputs=version("new.py", output(rows="s")).outputs)
             assert review_job(None, old, other).verdict is JobVerdict.DEGRADED
@@ -194,8 +194,8 @@ def test_a_job_that_asks_for_no_rows_has_a_note_of_lines_that_differ_and_didnt_r
     review = review_job(None, old, new)
     assert review.verdict is JobVerdict.NONE
     assert review.notes[1:] == (
-        "old.py differs where it didn't run, which isn't reviewed: line 4 of job.py.",
-        "new.py differs where it didn't run, which isn't reviewed: line 4 of job.py.",
+        "Lines of old.py that didn't run differ, which isn't reviewed: line 4 of job.py.",
+        "Lines of new.py that didn't run differ, which isn't reviewed: line 4 of job.py.",
     )
     assert len(review_job(None, old, replace(old, script="new.py")).notes) == 1
 
@@ -204,7 +204,7 @@ def test_how_errors_are_handled_is_noted_and_needs_no_rows() -> None:
     old = asking("old.py", output(), given=(output(),))
     review = review_job(None, old, replace(old, script="new.py", unrun=(line(4, "log ( e )", handler=True),)))
     assert review.verdict is JobVerdict.NONE
-    assert "new.py handles errors otherwise, which isn't reviewed: line 4 of job.py." in review.notes
+    assert "new.py handles errors differently, which isn't reviewed: line 4 of job.py." in review.notes
 
 
 def test_many_places_and_lines_are_counted() -> None:

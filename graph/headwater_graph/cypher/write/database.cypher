@@ -1,4 +1,4 @@
-// graph_version: The version of the graph's model that made this graph, ours if nobody did yet
+// graph_version: Version of the graph's model; set to this release's version if there is none
 MERGE (v:HeadwaterGraph {id: 1})
   ON CREATE SET v.version = $version
 RETURN v.version AS version

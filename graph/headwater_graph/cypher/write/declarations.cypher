@@ -11,19 +11,19 @@ MERGE (n:HwDeclarationSet {key: row.key})
   ON MATCH SET n._l = true
 RETURN collect(n {.key, .revision, ._revised, ._items, ._missing}) AS found
 
-// update_declaration_sets: Declaration sets that were revised, or of which what was missing came
+// update_declaration_sets: Declaration sets with a new revision, or with other missing declarations
 UNWIND $batch.rows AS row
 MATCH (n:HwDeclarationSet {key: row.key})
 SET n += row.properties
 
-// declarations: Declarations that weren't there, in their sets
+// declarations: New declarations in their sets
 CALL () { UNWIND $batch.sets AS key OPTIONAL MATCH (x:HwDeclarationSet {key: key}) RETURN collect([x]) AS sets }
 UNWIND $batch.rows AS row
 CREATE (n:HwDeclaration)
 SET n = row.properties
 FOREACH (s IN sets[row.set] | CREATE (n)-[:IN_SET]->(s))
 
-// declarations_there: Declarations that are there, and what relationships they make
+// declarations_there: Stored declarations, with the properties from which their relationships follow
 UNWIND $batch.rows AS key
 MATCH (n:HwDeclaration {key: key})
 RETURN collect(n {.key, .tenant, .subject, .subject_type, .inputs, .outputs, ._job, ._scope, ._feeds, ._consumes}) AS found
@@ -33,7 +33,7 @@ UNWIND $batch.rows AS row
 MATCH (n:HwDeclaration {key: row.key})
 SET n.current = row.current
 
-// declares: What new declarations declare
+// declares: DECLARES from new declarations
 CALL () {
   UNWIND $batch.datasets AS row
   MATCH (a:HwDeclaration {key: row.start})
@@ -97,7 +97,7 @@ WITH r
 WHERE r.observed IS NULL AND r.possible IS NULL AND r.declared IS NULL
 DELETE r
 
-// undeclare_known_as: Aliases that datasets have no longer
+// undeclare_known_as: Aliases that datasets no longer have
 UNWIND $batch.rows AS row
 MATCH (a:HwDataset {key: row.start})-[r:KNOWN_AS]->(b:HwAlias {key: row.end})
 DELETE r

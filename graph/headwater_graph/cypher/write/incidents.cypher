@@ -16,13 +16,13 @@ MATCH (n:HwIncident {key: row.key})-[r:CONCERNS]->(m)
 WHERE m.key IN row.ends
 DELETE r
 
-// reached_before: Datasets that incidents reached, which the latest answer no longer has
+// reached_before: Datasets that the latest REACHED of incidents no longer names
 UNWIND $batch.rows AS row
 MATCH (n:HwIncident {key: row.key})-[r:REACHED]->(m)
 WHERE m.key IN row.ends
 DELETE r
 
-// reached: Datasets that incidents reached, by the latest answer
+// reached: Datasets that incidents reached, by their latest REACHED
 UNWIND $batch.rows AS row
 MATCH (a:HwIncident {key: row.start})
 MATCH (b:HwDataset {key: row.end})

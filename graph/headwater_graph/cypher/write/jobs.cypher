@@ -36,12 +36,12 @@ MATCH (q:HwQuery {key: row.start})
 MATCH (j:HwJob {key: row.end})
 MERGE (q)-[:OF]->(j)
 
-// lock_queries: Queries, locked
+// lock_queries: Lock queries
 UNWIND $batch.rows AS key
 MATCH (n:HwQuery {key: key})
 SET n._l = true
 
-// retention_of_queries: Queries with their jobs, and all retentions there are: few
+// retention_of_queries: Queries with their jobs, and all retention rules
 CALL () {
   MATCH (n:HwRetention)
   USING INDEX n:HwRetention(key)
@@ -53,7 +53,7 @@ UNWIND $batch.rows AS key
 MATCH (q:HwQuery {key: key})
 RETURN collect([q.key, q.tenant, q.query_id, q._retired, [(q)-[:OF]->(j:HwJob) | [j.namespace, j.name]], retentions]) AS found
 
-// retentions: Retentions: the later day of each scope
+// retentions: Retention rules: the later day of each scope is kept
 UNWIND $batch.rows AS row
 MERGE (n:HwRetention {key: row.key})
 SET n += row.identity,

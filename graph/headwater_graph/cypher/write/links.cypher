@@ -1,4 +1,4 @@
-// links: Relationships that were seen: created, or their spans widened
+// links: Observed relationships: create them, or widen their spans
 CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
 CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
 CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
@@ -176,7 +176,7 @@ USING INDEX SEEK r:INFLUENCES(key)
 WHERE r.key = row.key
 SET r += row.properties
 
-// forget: The runs and versions of segments that are written anew
+// forget: Delete relationships from rebuilt segments to runs and versions
 UNWIND $batch.rows AS key
 MATCH (:HwSegment {key: key})-[r:IN_RUN|READ|WROTE]->()
 DELETE r

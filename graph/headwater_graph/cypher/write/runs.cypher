@@ -1,4 +1,4 @@
-// runs: Runs: create the new ones with what leaves them, lock the others and return them
+// runs: Runs: create the new ones with their outgoing relationships, lock the others and return them
 CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
 CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
 CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
@@ -32,7 +32,7 @@ RETURN collect([
   [(n)-[:IN_QUERY]->(q:HwQuery) | q.key],
   [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [type(r), d.key, properties(r)]]]) AS found
 
-// update_runs: Runs that changed, with what leaves them
+// update_runs: Changed runs, with their outgoing relationships
 CALL () { UNWIND $batch.jobs AS key OPTIONAL MATCH (x:HwJob {key: key}) RETURN collect([x]) AS jobs }
 CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
 CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
@@ -77,7 +77,7 @@ RETURN collect([
     inferred_ended_at: p.inferred_ended_at.epochMillis * 1000 + p.inferred_ended_at.microsecond % 1000,
     _inferred_before: p._inferred_before.epochMillis * 1000 + p._inferred_before.microsecond % 1000}])]) AS found
 
-// update_run_ends: What follows of the ends of runs
+// update_run_ends: Properties of runs with an inferred end, or without any end
 UNWIND $batch.rows AS row
 MATCH (n:HwRun {key: row.key})
 SET n += row.properties
@@ -92,7 +92,7 @@ DELETE stale
 WITH DISTINCT n, p
 MERGE (n)-[:CHILD_OF]->(p)
 
-// run_families: Runs with when they and what they started were last seen, and those of the latter that reported no end
+// run_families: Runs with the latest observation of any child, and with their children that reported no end
 UNWIND $batch.keys AS key
 MATCH (n:HwRun {key: key})
 CALL (n) {
@@ -138,7 +138,7 @@ RETURN collect([
       })]
   }]) AS found
 
-// runs_before: Runs that reported no end, of which a run that begins in a span may be the first of their query since they were last seen
+// runs_before: Runs without a reported end, if the next run of their query after their last observation may begin in a time span
 UNWIND $batch.rows AS row
 CALL (row) {
   WITH row, head(COLLECT {
@@ -155,12 +155,12 @@ CALL (row) {
 }
 RETURN collect(DISTINCT key) AS found
 
-// lock_runs: Runs, locked
+// lock_runs: Lock runs
 UNWIND $batch.keys AS key
 MATCH (n:HwRun {key: key})
 SET n._l = true
 
-// lock_children: Runs that others started, locked
+// lock_children: Lock children of runs
 UNWIND $batch.keys AS key
 MATCH (r:HwRun {key: key})<-[:CHILD_OF]-(c:HwRun)
 USING INDEX SEEK r:HwRun(key)

@@ -1,4 +1,4 @@
-// segments: Segments that are there: what is plain to see, the open block or else the last, some of the closed ones, growing lists
+// segments: Stored segments: summary, open block or else the last one, the blocks to change, lists that grow
 UNWIND $batch.rows AS row
 MATCH (n:HwSegment {key: row.key})
 WITH n, row, '_' + toString((n.last_batch - row.start) / row.places) AS part,
@@ -21,7 +21,7 @@ RETURN collect([
     CASE WHEN rolls THEN [name IN ['from', 'ends', 'starts'] | [name + part, r[name + part]]] ELSE [] END]],
   EXISTS { (n)-[:NEXT]->() }]) AS found
 
-// update_segments: Segments that are new or changed, with what leaves them
+// update_segments: New and changed segments, with their outgoing relationships
 CALL () { UNWIND $batch.queries AS key OPTIONAL MATCH (x:HwQuery {key: key}) RETURN collect([x]) AS queries }
 CALL () { UNWIND $batch.runs AS key OPTIONAL MATCH (x:HwRun {key: key}) RETURN collect([x]) AS runs }
 CALL () { UNWIND $batch.datasets AS key OPTIONAL MATCH (x:HwDataset {key: key}) RETURN collect([x]) AS datasets }
@@ -48,7 +48,7 @@ FOREACH (of IN row.wrote |
     SET r.batches = coalesce(r.batches, []) + of[1],
       r.first_time = CASE WHEN of[2] < r.first_time OR r.first_time IS NULL THEN of[2] ELSE r.first_time END))
 
-// segments_beside: The segments next to others in their query, and some of those themselves, with all of their blocks
+// segments_beside: Segments next to others in their query, or these segments themselves, with all of their blocks
 UNWIND $batch.rows AS row
 CALL (row) {
   WITH row WHERE 'before' IN row.sides
@@ -87,7 +87,7 @@ RETURN collect([
   [(n)-[r:IN_RUN]->(x:HwRun) | [x.key, r.batches]],
   [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [type(r), d.key, properties(r), []]]]) AS found
 
-// old_segments: The first segments of a query with micro-batches before a time, each with the one behind it, with all of their blocks
+// old_segments: First segments of a query with micro-batches before a time, each with the next segment and all blocks
 CALL () {
   MATCH (n:HwSegment)
   USING INDEX n:HwSegment(query, start)
@@ -102,12 +102,12 @@ WITH DISTINCT s ORDER BY s.start
 RETURN collect(s {.key, .tenant, .query_id, .query, .start, ._open, ._head, ._tail, ._last,
   ._block_0, ._block_1, ._block_2, ._block_3, ._block_4, ._block_5, ._block_6, ._block_7}) AS found
 
-// delete_segments: Segments, gone
+// delete_segments: Delete segments
 UNWIND $batch.rows AS key
 MATCH (n:HwSegment {key: key})
 DETACH DELETE n
 
-// next: NEXT between segments that are next to each other now; what left the first before goes
+// next: NEXT between segments that are neighbours now; the earlier NEXT of the first one is deleted
 UNWIND $batch.rows AS row
 MATCH (a:HwSegment {key: row[0]})
 MATCH (b:HwSegment {key: row[1]})
@@ -117,7 +117,7 @@ CALL (a) {
 }
 CREATE (a)-[:NEXT]->(b)
 
-// summaries: Summaries that are there
+// summaries: Stored summaries
 UNWIND $batch.rows AS key
 MATCH (n:HwSummary {key: key})
 RETURN collect([
@@ -127,7 +127,7 @@ RETURN collect([
   head([(n)-[:IN_RUN]->(x:HwRun) | x.key]),
   [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [type(r), d.key, properties(r)]]]) AS found
 
-// update_summaries: Summaries that are new or changed, with what leaves them
+// update_summaries: New and changed summaries, with their outgoing relationships
 UNWIND $batch.rows AS row
 MERGE (n:HwSummary {key: row.key})
 SET n += row.properties
@@ -154,7 +154,7 @@ CALL (n, row) {
   SET r = use.properties
 }
 
-// drop_summaries: Summaries of days of which nothing is kept
+// drop_summaries: Delete summaries of days for which nothing is kept
 MATCH (n:HwSummary)
 USING INDEX n:HwSummary(query, first_batch)
 WHERE n.query = $batch.query AND n.first_batch >= 0 AND (n.day < $batch.before OR n.day IS NULL)
