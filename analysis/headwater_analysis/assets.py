@@ -89,7 +89,7 @@ def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | N
     The first of several names in alphabetical order; None if there is none, or if it is the dataset's own name.
     """
     if not symlinks:
-        return None  # as for most of a page's thousand
+        return None  # most datasets of a page have no other names
     pairs = zip_longest(symlinks, types or ())
     return min((link for link, type_ in pairs if link and type_ in _CATALOGS and link != name), default=None)
 

@@ -5,7 +5,7 @@ is dropped and added again is a different column, without the values of the firs
 its names, each for a span of time:
 
     nm → full_name at 10:00            full_name: nm until 10:00, full_name since
-    label dropped at 10:00, added      label: label since 10:00; the one until then is a former column
+    label dropped at 10:00, added      label: label since 10:00; label until 10:00 was another column
     a → x, b → a, x → b, at 10, 11, 12 b: a until 10, x until 12, b since; a: b until 11, a since
 """
 
@@ -33,7 +33,7 @@ class ColumnNameChange(NamedTuple):
 
 
 class NamedFor(NamedTuple):
-    """A column for which a path stood from `since` to `until`; None: no bound.
+    """A column that had a path from `since` to `until`; None: no bound.
 
     Attributes:
         shown: current path of the column.
@@ -46,7 +46,7 @@ class NamedFor(NamedTuple):
 
 @dataclass(slots=True)
 class _Column:
-    """Paths of one column, with the start time of each. At `ended` the column was `dropped`, or renamed once more."""
+    """Paths of one column, with the start time of each; the time when its last path ended; whether it was dropped."""
 
     begun: list[tuple[str, datetime | None]]
     ended: datetime | None = None
@@ -96,9 +96,9 @@ def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], cu
         return ColumnNames()
     live = {path: _Column([(path, None)]) for path in {*paths, *(change.path for change in ordered)}}
     former: list[_Column] = []
-    for place, change in enumerate(ordered):
+    for index, change in enumerate(ordered):
         for path in [path for path in live if _within(path, change.path)]:
-            if change.renamed_to is None and not _is_back(path, ordered[place + 1 :], current):
+            if change.renamed_to is None and not _is_back(path, ordered[index + 1 :], current):
                 # Dropped, and no other column has had the name since.
                 continue
             column = live[path]
@@ -118,13 +118,13 @@ def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], cu
 
 def _names(live: dict[str, _Column], former: Iterable[_Column], current: Collection[str]) -> ColumnNames:
     names = ColumnNames()
-    stood: dict[str, list[NamedFor]] = defaultdict(list)
+    named: dict[str, list[NamedFor]] = defaultdict(list)
     for shown, column in live.items():
         spans = list(column.spans())
         names.paths[shown] = list(dict.fromkeys([shown, *(path for path, *_ in spans)]))
         for path, since, until in spans:
-            stood[path].append(NamedFor(shown, since, until))
-    for path, found in stood.items():
+            named[path].append(NamedFor(shown, since, until))
+    for path, found in named.items():
         # A name that no column has now refers to the column that had it last.
         found.sort(key=lambda each: ((each.shown == path) == (path in current), _last(each)))
         names.columns[path] = found
@@ -143,7 +143,7 @@ def _last(each: NamedFor) -> float:
 
 
 def _is_back(path: str, later: Iterable[ColumnNameChange], current: Collection[str]) -> bool:
-    """Return whether a dropped name was given to another column since."""
+    """Return whether another column got the name of a dropped column later."""
     return path in current or any(
         _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))
         for change in later

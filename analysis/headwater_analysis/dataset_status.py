@@ -1,8 +1,8 @@
 """Status of datasets now: the last run that wrote each, and the results of its latest checks.
 
-The last run is found in the index of runs by state and time: the time of the job's WRITES is that of the run. For a
-streaming query, the index of its runs has it. Runs that failed without a write are found among the estate's latest
-`MOST_FAILED` failed runs. So a table with a million runs costs as much as a table with two.
+The last run is found in the index of runs by state and time: the job's WRITES has the time of the run. The last run of
+a streaming query is found in the index of the query's runs. Runs that failed without a write are found among the
+estate's latest `MOST_FAILED` failed runs. So a table with a million runs costs as much as a table with two.
 """
 
 from __future__ import annotations

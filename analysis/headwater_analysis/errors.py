@@ -84,8 +84,8 @@ class ArrivalsUnknownError(AnalysisError):
 
     def __init__(self, topic: str, why: str) -> None:
         super().__init__(
-            f"Which records of {topic} arrived then isn't known: {why}. The graph has the time when micro-batches read "
-            "them (--read-time)."
+            f"It is unknown which records of {topic} arrived in this time: {why}. The graph has the times when "
+            "micro-batches read records (--read-time)."
         )
 
 
@@ -94,7 +94,7 @@ class NotFilteredError(AnalysisError):
 
     def __init__(self) -> None:
         super().__init__(
-            "This question is answered only for who may see everything: its answer can't be had without what you may "
+            "This question is only for people who may see everything: its answer also depends on assets that you may "
             "not see."
         )
 

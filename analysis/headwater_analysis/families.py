@@ -1,4 +1,4 @@
-"""Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and vice versa.
+"""Nested columns: structs and topics' payloads, and their fields. Reading a parent reads its fields, and vice versa.
 
 A job that copies `value` doesn't name `value.email`, and its plan has no edge from this field. So data of a column also
 flows along the edges of its parents and of its fields. Fields that a plan writes separately are an exception: the plan
@@ -33,7 +33,7 @@ class Relatives:
         return [*self.wholes, *self.fields]
 
     def of(self, node: int) -> list[int]:
-        """Requested columns whose parent or field a node is."""
+        """Requested columns of which this node is a parent or a field."""
         return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
 
 
@@ -88,9 +88,9 @@ class Families:
         self._look_up([node for copy in copies for node in copy])
         found: dict[tuple[int, int, int], int] = {}
         for field, whole, target in copies:
-            dataset, name, around = self._dataset[target], self._names.get(field), self._names.get(whole)
-            if dataset is not None and name is not None and around is not None and name.startswith(f"{around}."):
-                copy = self._columns[dataset].get(f"{self._names[target]}{name.removeprefix(around)}")
+            dataset, name, parent = self._dataset[target], self._names.get(field), self._names.get(whole)
+            if dataset is not None and name is not None and parent is not None and name.startswith(f"{parent}."):
+                copy = self._columns[dataset].get(f"{self._names[target]}{name.removeprefix(parent)}")
                 if copy is not None:
                     found[field, whole, target] = copy
         return found

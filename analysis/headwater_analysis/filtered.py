@@ -77,7 +77,7 @@ def filtered(text: LiteralString) -> LiteralString:
 class _Token:
     text: str
     is_word: bool
-    before: str = ""  # to be written in front of it
+    before: str = ""  # text to insert before the token
 
 
 class _Filter:

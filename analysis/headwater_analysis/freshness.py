@@ -84,7 +84,7 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
     last_event = None if latest is None else _time(latest)
     oldest, now = min(each.at for each in reported), reported[0].now
     if (now - oldest).total_seconds() > stale_seconds:
-        behind = _asked(reported, ends)
+        behind = _missing_by_brokers(reported, ends)
         stale = None
         if behind is None:
             stale = f"no consumer has reported since {oldest:%Y-%m-%d %H:%M:%S}Z: events may be missing"
@@ -96,7 +96,7 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
     return GraphState(last_event, behind, f"{_events(behind)} on the topic" if behind and late else None)
 
 
-def _asked(reported: Sequence[_Reported], ends: TopicEnds) -> int | None:
+def _missing_by_brokers(reported: Sequence[_Reported], ends: TopicEnds) -> int | None:
     """Number of records of the reported topics that the graph lacks, by the brokers; None: no access to brokers."""
     known = {(each.topic, each.partition): each for each in reported}
     missing = 0

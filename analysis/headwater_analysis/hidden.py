@@ -14,7 +14,7 @@ from headwater_graph.facts.registers import Registers
 from headwater_graph.keys import dataset_key, run_key
 from headwater_graph.segments.slots import DatasetName, digest_of
 
-_ABOVE = ("parent", "root")
+_ANCESTORS = ("parent", "root")
 _OUTCOMES = ("quality_namespaces", "quality_datasets")
 
 
@@ -96,9 +96,9 @@ def outcomes_seen(tenant: str, stored: Mapping[str, Any], visible: set[str]) -> 
 def lists_seen(tenant: str, outcomes: Mapping[str, Any], visible: set[str]) -> dict[str, Any]:
     """Return parallel lists of outcomes without outcomes about hidden datasets; other properties stay unchanged."""
     named = enumerate(_keys_of(tenant, outcomes))
-    places = [place for place, key in named if key is None or key in visible]
+    indices = [index for index, key in named if key is None or key in visible]
     return {
-        name: [value[place] for place in places] if name.startswith("quality_") and value else value
+        name: [value[index] for index in indices] if name.startswith("quality_") and value else value
         for name, value in outcomes.items()
     }
 
@@ -124,9 +124,9 @@ def run_seen(tx: Transaction, own: Mapping[str, Any]) -> Mapping[str, Any]:
     if tx.visible is None:
         return own
     left = lists_seen(tx.tenant, own, SeenDatasets.of(tx).among(key for key in _keys_of(tx.tenant, own) if key))
-    above = {role: left[f"{role}_run_id"] for role in _ABOVE if left.get(f"{role}_run_id")}
-    found = runs_among(tx, above.values())
-    for role, run_id in above.items():
+    ancestors = {role: left[f"{role}_run_id"] for role in _ANCESTORS if left.get(f"{role}_run_id")}
+    found = runs_among(tx, ancestors.values())
+    for role, run_id in ancestors.items():
         if run_id not in found:
             left |= dict.fromkeys((f"{role}_run_id", f"{role}_job_namespace", f"{role}_job_name"))
     return left

@@ -4,7 +4,7 @@ A dataset's key is a hash of its namespace and name. So a topic that two jobs re
 and so is a table before and after its RENAME. The graph shows which nodes are one dataset:
 
 - Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
-  table (TABLE, VIEW) stands for one dataset at a time: it joins the only existing dataset with this name and the
+  table (TABLE, VIEW) is the name of one dataset at a time: it joins the only existing dataset with this name and the
   dataset that has it as its own name.
 - RENAMED_TO from a dataset that is gone since joins both datasets. If the old name was used again, it doesn't join
   them; but facts observed under it until the RENAME count for the new name, too.
@@ -40,7 +40,7 @@ MOST_NAMES = 1_000
 
 
 class NodeSpan(NamedTuple):
-    """Interval of time in which a node stands for a shown node.
+    """Span of time in which facts of a node count for a shown node.
 
     Attributes:
         node: id of the node that is shown.
@@ -91,7 +91,16 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 @dataclass(slots=True)
 class _Facts:
-    """Facts about datasets, and about all datasets that may be identical to them."""
+    """Facts about datasets, and about all datasets that may be identical to them.
+
+    Attributes:
+        datasets: datasets by key.
+        dropped_at: time of the DROP, by key of a dropped dataset.
+        claims: by key of an alias: type of the symlink, by key of each dataset that is KNOWN_AS the alias.
+        owns: by key of an alias: key of the dataset whose own name equals the alias.
+        spelled: spelling of an alias, by its key.
+        renames: renames of datasets.
+    """
 
     datasets: dict[str, DatasetNode] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
@@ -250,15 +259,15 @@ class Identities:
             return ()
         names = self._names_in(column)
         notes = [
-            f"It was called {path} until {_time(until)}: what was written and read under that name counts."
+            f"The column was called {path} until {_time(until)}: data written and read under that name is included."
             for path in names.all_of(column.column)[1:]
             for shown, _, until in names.of(path)
             if shown == column.column and until is not None
         ]
         if column.column in names.dropped:
             notes.append(
-                f"It was added after another column of this name was dropped, at {_time(names.former[column.column])}: "
-                "what was written into that one before isn't in it."
+                f"The column was added after another column of this name was dropped, at "
+                f"{_time(names.former[column.column])}: data written into the dropped column isn't included."
             )
         return tuple(notes)
 
@@ -271,7 +280,7 @@ class Identities:
             if at is not None:
                 notes.append(
                     f"{column.spelling} was another column until {_time(at)}, which was dropped: "
-                    "what was written into that one, or read of it, is left out."
+                    "data written into the dropped column, or read from it, is left out."
                 )
         return tuple(sorted(notes))
 
@@ -322,14 +331,14 @@ class Identities:
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
     def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
-        """Nodes of datasets, or of their columns with a path; case matters only if columns of a schema differ by it."""
+        """Nodes of datasets, or of their columns with a path; case matters only if a schema has two such columns."""
         if path is None:
             return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
-        of = [columns[member] for member in members if member in columns]
-        is_exact = any(each.by_case for each in of)
+        known = [columns[member] for member in members if member in columns]
+        is_exact = any(each.by_case for each in known)
         return [
             node
-            for each in of
+            for each in known
             for node, name in each.columns
             if name == path or (not is_exact and name.lower() == path.lower())
         ]
@@ -360,7 +369,7 @@ class Identities:
         return sorted(found, key=lambda each: each[0] == own)
 
     def _under(self, shown: str) -> list[str]:
-        """Keys of all datasets that stand for a shown dataset, at least for a time."""
+        """Keys of all datasets whose facts count for a shown dataset, at least for a span of time."""
         return [member for member, *_ in self._of(shown)] or [shown]
 
     def _look_up_changes(self, keys: Iterable[str]) -> None:
@@ -488,14 +497,14 @@ def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[
     """Groups of keys of identical datasets."""
     for alias, claims in facts.claims.items():
         equal = [key for key, type_ in claims.items() if type_ not in _CATALOGS]
-        yield [*equal, *_holder(facts, claims), facts.owns[alias]]
+        yield [*equal, *_table_of_catalog(facts, claims), facts.owns[alias]]
     for key, renames in by_name.items():
         at = facts.dropped_at.get(key)
         if at is not None and at <= renames[-1].at:
             yield [key, renames[-1].after]
 
 
-def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
+def _table_of_catalog(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
     """The only dataset with a catalog's name; empty if several datasets may have it."""
     claimants = [key for key, type_ in claims.items() if type_ in _CATALOGS and key in facts.datasets]
     live = [key for key in claimants if not facts.datasets[key].dropped]
@@ -538,4 +547,4 @@ def notice(tx: Transaction, asset: Asset) -> tuple[str, ...]:
     identities = Identities.of(tx)
     others = (identities.named(key) for key in identities.members(dataset_key(tx.tenant, asset.namespace, asset.name)))
     names = sorted(named.asset.spelling for named in others if named is not None)
-    return (f"{' and '.join(names)} are one dataset, and taken as one.",) if len(names) > 1 else ()
+    return (f"{' and '.join(names)} are names of one dataset.",) if len(names) > 1 else ()

@@ -90,23 +90,20 @@ class StoredMicroBatch:
         batch_id: batch id.
     """
 
-    __slots__ = ("_identities", "_interval", "_place", "_read", "_slot", "batch_id", "query")
+    __slots__ = ("_cached", "_identities", "_interval", "_place", "_slot", "batch_id", "query")
 
     def __init__(self, identities: Identities, place: Place, batch_id: int, slot: Slot) -> None:
         self._identities = identities
         self._place, self.batch_id, self._slot = place, batch_id, slot
         self.query = place.query
         self._interval: IntervalFacts | None = None
-        self._read: Any = None
+        self._cached: Any = None
 
     def read(self, how: Callable[[IntervalFacts], T]) -> T:
-        """Apply `how` once and cache the result. It must always be the same function.
-
-        Several parts may find the same micro-batch.
-        """
-        if self._read is None:
-            self._read = how(self.interval())
-        return self._read  # type: ignore[no-any-return]
+        """Apply `how` to the micro-batch's facts once, and cache the result. `how` must always be the same function."""
+        if self._cached is None:
+            self._cached = how(self.interval())
+        return self._cached  # type: ignore[no-any-return]
 
     def interval(self) -> IntervalFacts:
         """Decode all facts of the micro-batch."""
@@ -185,19 +182,19 @@ class _Whole:
 def load(tx: Transaction, stretches: Sequence[Stretch]) -> None:
     """Read the segments of these ranges whole, once: later lookups in this transaction need no database."""
     known = _loaded(tx)
-    missing = [of for of in stretches if any((of.query, number) not in known for number in _numbers(of))]
+    missing = [each for each in stretches if any((each.query, number) not in known for number in _numbers(each))]
     if not missing:
         return
     for row in tx.rows(
         "micro_batches/whole",
-        stretches=[{"query": of.query, "first": of.first, "last": of.last} for of in missing],
+        stretches=[{"query": each.query, "first": each.first, "last": each.last} for each in missing],
         size=segment.SIZE,
     ):
         properties = row["properties"]
         known[properties["query"], at(properties["start"]).segment] = _Whole(tx, properties)
-    for of in missing:
-        for number in _numbers(of):
-            known.setdefault((of.query, number), None)
+    for stretch in missing:
+        for number in _numbers(stretch):
+            known.setdefault((stretch.query, number), None)
 
 
 def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
@@ -212,15 +209,16 @@ def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
         part = stretches[begin : begin + _MOST_SEGMENTS]
         load(tx, part)
-        for of in part:
-            for number in _numbers(of):
-                if (whole := _loaded(tx).pop((of.query, number), None)) is not None:
-                    total += sum(map(of.has, whole.times()))
+        for stretch in part:
+            for number in _numbers(stretch):
+                if (whole := _loaded(tx).pop((stretch.query, number), None)) is not None:
+                    total += sum(map(stretch.has, whole.times()))
     return total
 
 
-def _numbers(of: Stretch) -> range:
-    return range(at(of.first).segment, at(of.last).segment + 1)
+def _numbers(stretch: Stretch) -> range:
+    """Numbers of the segments that have micro-batches of a range."""
+    return range(at(stretch.first).segment, at(stretch.last).segment + 1)
 
 
 def _loaded(tx: Transaction) -> dict[tuple[str, int], _Whole | None]:
@@ -550,7 +548,7 @@ def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, 
 
 
 def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
-    """Check whether a topic was recreated since the micro-batch before."""
+    """Return whether a topic was recreated between two micro-batches."""
     return other_incarnation(neighbour_of(before), neighbour_of(interval))
 
 
@@ -559,7 +557,7 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
 
     Args:
         intervals: micro-batches by query, in batch order.
-        every: whether they are all known micro-batches of each query, from its first to its last one here.
+        every: whether `intervals` has all known micro-batches of each query between its first and its last one there.
     """
     known: dict[int, IntervalFacts] = {}
     for n, (one, other) in enumerate(pairwise(intervals), 1):

@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment(time: Any) -> datetime | None:
-    """Convert a row's time, `neo4j.time.DateTime` or of a segment, to an aware `datetime`; microseconds in UTC."""
+    """Convert the time of a row (`neo4j.time.DateTime`, or `datetime` from a segment) to an aware `datetime`."""
     return time if time is None or isinstance(time, datetime) else time.to_native()
 
 

@@ -49,7 +49,7 @@ def check_depth(depth: int | None) -> None:
         QuestionError: the depth is below 1.
     """
     if depth is not None and depth < 1:
-        raise QuestionError("`depth` is the most hops, 1 or more; leave it open for all.", field="depth")
+        raise QuestionError("`depth` is the maximum number of hops, 1 or more; leave it out for all.", field="depth")
 
 
 def check_limit(limit: int, most: int = MOST_ON_A_PAGE) -> None:
@@ -65,7 +65,7 @@ def check_limit(limit: int, most: int = MOST_ON_A_PAGE) -> None:
 _VERSION = 1
 _DIGEST_BYTES = 8
 _MOST_CHARACTERS = 64_000
-_INTEGERS = range(-(2**63), 2**63)  # Neo4j's; MessagePack has 2**64 - 1 as well
+_INTEGERS = range(-(2**63), 2**63)  # Neo4j's range; MessagePack's goes up to 2**64 - 1
 
 
 def encode(position: Sequence[str | int], *, question: object) -> str:
@@ -93,10 +93,10 @@ def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any
     except (ValueError, TypeError, binascii.Error, msgspec.DecodeError, RecursionError) as error:
         raise malformed() from error
     if version != _VERSION:
-        raise QuestionError("The cursor is of another release: begin at the first page.", field="cursor")
+        raise QuestionError("The cursor is from another release: begin at the first page.", field="cursor")
     if digest != _digest(question):
         raise QuestionError(
-            "The cursor is of another question: ask the same again, or begin at the first page.", field="cursor"
+            "The cursor belongs to another question: repeat that question, or begin at the first page.", field="cursor"
         )
     if [type(value) for value in position] != list(kinds):
         raise malformed()
@@ -121,7 +121,7 @@ def decode_start(cursor: str | None, *, question: object) -> int:
 
 def malformed() -> QuestionError:
     """Return the error for a malformed cursor, for callers that check more than the types of a position."""
-    return QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor")
+    return QuestionError("This isn't a cursor: use `next_cursor` of the previous page.", field="cursor")
 
 
 def _digest(question: object) -> bytes:

@@ -48,7 +48,7 @@ def partition_of(path: str) -> str:
 
 
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
-    """Check whether two sets of partitions share no rows; False if either is unknown.
+    """Return whether two sets of partitions share no rows; False if either is unknown.
 
     They share none if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """
@@ -59,7 +59,7 @@ def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
 
 
 def is_inside(partition: str, others: Collection[str]) -> bool:
-    """Check whether a partition is in a set or inside one of its partitions: `day=1/hour=2` is inside `day=1`."""
+    """Return whether a partition is in a set, or inside a partition of the set: `day=1/hour=2` is inside `day=1`."""
     mine = set(_values(partition))
     return any((theirs := set(_values(other))) and theirs <= mine for other in others)
 

@@ -36,7 +36,7 @@ _PACKAGE = "headwater_analysis"
 _FULL_TEXT = "db.index.fulltext"
 _EVERYTHING = 2**31 - 1
 UNFILTERED = frozenset({"service/graph", "service/ping"})
-"""Statements whose rows name no asset and decide no answer: version, progress, and which look-ups can be left out."""
+"""Statements whose rows name no asset: version of the graph, progress, and flags by which look-ups are skipped."""
 
 
 def statement(name: str) -> LiteralString:
@@ -106,8 +106,8 @@ class _IndexInMakingError(GraphUnreachableError):
     """Neo4j can't plan a statement yet: the question has to be repeated."""
 
 
-class _WantedError(Exception):
-    """Signal that a question needs another server's answer; the question is then run again with it."""
+class _AskElsewhereError(Exception):
+    """Signal that a question needs another server's answer; the question is then run again with this answer."""
 
     def __init__(self, of: Hashable, ask: Callable[[], object]) -> None:
         super().__init__(of)
@@ -162,7 +162,7 @@ class Transaction:
             ask: function that returns the answer.
         """
         if of not in self.elsewhere:
-            raise _WantedError(of, ask)
+            raise _AskElsewhereError(of, ask)
         return cast("T", self.elsewhere[of])
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
@@ -268,7 +268,7 @@ class Reader:
                 if time.monotonic() >= ends:
                     raise
                 time.sleep(_INDEX_POLL_SECONDS)
-            except _WantedError as wanted:
+            except _AskElsewhereError as wanted:
                 elsewhere[wanted.of] = wanted.ask()
 
     def _answered(self, tx: Transaction, answer: object) -> None:
@@ -304,7 +304,7 @@ class Reader:
         except ValueError as error:
             if not str(error).startswith(_NO_SUCH_HOST):
                 raise
-            raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
+            raise GraphUnreachableError(f"The host of {self._target.uri} doesn't exist.") from error
         if time.monotonic() - began > limit:
             # Neo4j checks for queries to end every two seconds, and an answer may arrive just before.
             raise TimeLimitError(limit)
@@ -348,7 +348,7 @@ class Reader:
         if _NO_INDEX in str(error):
             return NotPreparedError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
         if _INDEX_IN_MAKING in str(error):
-            return _IndexInMakingError(f"Neo4j at {uri} is still making the graph's indexes.")
+            return _IndexInMakingError(f"Neo4j at {uri} is still creating the graph's indexes.")
         if isinstance(error, TimeoutError):
             return GraphUnreachableError(f"Neo4j at {uri} didn't answer for {limit + _PATIENCE_SECONDS:g} s.")
         if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):

@@ -61,7 +61,7 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
 
 
 def _writes_itself(facet: str) -> bool:
-    """Return whether a start's facet reports this; facets of other producers or earlier versions may lack it."""
+    """Return whether a start's facet reports a sink without a callback; other producers' facets may lack the field."""
     try:
         return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
@@ -102,7 +102,7 @@ def open_writes(reader: Reader) -> tuple[OpenWrite, ...]:
 
 
 def claimed_versions(reader: Reader, dataset: DatasetRef, since: datetime) -> frozenset[str]:
-    """Versions of a dataset that runs or micro-batches seen since a time are known to have written."""
+    """Versions of a dataset that were written by runs or micro-batches which were seen at or after a time."""
 
     def ask(tx: Transaction) -> frozenset[str]:
         key = dataset_key(tx.tenant, dataset.namespace, dataset.name)
@@ -112,14 +112,14 @@ def claimed_versions(reader: Reader, dataset: DatasetRef, since: datetime) -> fr
 
 
 def _open_write(run: Mapping[str, Any], row: Mapping[str, Any]) -> OpenWrite:
-    above = None
+    parent = None
     if run["parent_run_id"] is not None:
-        above = ParentRun(run["parent_run_id"], JobRef(run["parent_job_namespace"], run["parent_job_name"]))
+        parent = ParentRun(run["parent_run_id"], JobRef(run["parent_job_namespace"], run["parent_job_name"]))
     last_seen = run["last_seen"].to_native()
     return OpenWrite(
         run_id=run["run_id"],
         job=JobRef(run["job_namespace"], run["job_name"]),
-        parent=above,
+        parent=parent,
         started_at=run["started_at"].to_native() if run["started_at"] is not None else last_seen,
         last_seen=last_seen,
         facet=row["facet"],

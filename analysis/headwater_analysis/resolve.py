@@ -1,4 +1,4 @@
-"""Typed name of an asset ⇒ its node.
+"""Name that a person typed ⇒ node of the asset.
 
 Spellings are tried in this order:
 
@@ -133,7 +133,7 @@ def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
     shown = {one.asset.key: one for one in (_shown_column(tx, one) for one in each)}
     if len(shown) > 1:
         raise AmbiguousError(
-            f"{len(matches)} columns of {owner.asset.spelling} are called {column!r} but for capitals: name one.",
+            f"{len(matches)} columns of {owner.asset.spelling} are called {column!r}: give the exact case.",
             candidates=[f"{owner.asset.spelling}#{name}" for name in matches],
         )
     if shown:
@@ -153,7 +153,7 @@ def _shown_column(tx: Transaction, column: FoundNode) -> FoundNode:
 
 
 def resolve_asset(tx: Transaction, text: str) -> FoundNode:
-    """Return the dataset that `text` names; or the column, as answers spell it (`dataset#field.path`), or by its key.
+    """Return the dataset that `text` names, or the column: `dataset#field.path`, as answers spell it, or its key.
 
     Raises:
         NotFoundError: no asset has this name; with the nearest names.

@@ -16,7 +16,7 @@ LEVELS: Final = (
 )
 """Sensitivities in order, from undeclared to requiring permission for each reader; the level is the index."""
 SENSITIVE: Final = LEVELS[3:]
-"""Sensitivities whose values are followed, and may not be passed on as something less sensitive."""
+"""Sensitivities whose values are followed; columns derived from them must not be classified lower."""
 LEAST_SENSITIVE: Final = LEVELS.index(SENSITIVE[0])
 
 

@@ -23,5 +23,5 @@ class AnalysisSettings(BaseModel):
     """Time limit of a question, for all its statements together; then Neo4j ends it."""
 
     stale_seconds: Annotated[float, Field(gt=0, le=86_400)] = DEFAULT_STALE_SECONDS
-    """Answers say that the graph is stale, and verdicts are UNKNOWN, if its consumers have reported nothing for so
-    long, or if its last event is older while the topic has more."""
+    """The graph counts as stale, and verdicts are UNKNOWN, if its consumers have reported nothing for this time, or if
+    its last event is older than this while the topic has more."""

@@ -78,17 +78,17 @@ def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[
     beyond: set[V] = set()
     while levels:
         hops = min(levels)
-        # A step with 0 hops may have found a shorter path to the node after it was put on this level.
+        # After a node was put on this level, a step with 0 hops may have found a shorter path to this node.
         frontier = [node for node in levels.pop(hops) if nearest[node] == hops]
         for step in expand(frontier) if frontier else ():
-            there = hops + step.hops
-            if there >= nearest.get(step.target, there + 1):
+            target_hops = hops + step.hops
+            if target_hops >= nearest.get(step.target, target_hops + 1):
                 continue
-            if depth is not None and there > depth:
+            if depth is not None and target_hops > depth:
                 beyond.add(step.target)
                 continue
-            found[step.target] = Discovery(step.target, there, step)
-            nearest[step.target] = there
-            levels.setdefault(there, []).append(step.target)
+            found[step.target] = Discovery(step.target, target_hops, step)
+            nearest[step.target] = target_hops
+            levels.setdefault(target_hops, []).append(step.target)
     ordered = sorted(found.values(), key=lambda discovery: discovery.hops)
     return Walk({discovery.node: discovery for discovery in ordered}, not beyond <= found.keys())

@@ -1,10 +1,10 @@
 """Rules that a trustworthy lineage graph fulfils, and the check for violations.
 
 rules          the rules; `RULES` is the registry
-findings       what breaks them: the answer
+findings       the answer: violations of each rule
 exemptions     reviewed exemptions from a file
 broken_chains  gaps and overlaps of micro-batches
-run_checks     the rules against the graph
+run_checks     the question: runs the rules' statements
 """
 
 from headwater_analysis.checks.exemptions import Exemption, ExemptionsError, read_exemptions

@@ -15,12 +15,13 @@ from headwater_graph.facts.nodes import IntervalFacts
 
 @dataclass(frozen=True, slots=True)
 class BrokenJoint:
-    """A micro-batch that doesn't go on where the one before it ended.
+    """A micro-batch whose inputs don't begin where the inputs of the micro-batch before it ended.
 
     Attributes:
         interval: the micro-batch.
         since: its start, where known.
-        gaps, overlaps: number of partitions of which it skipped offsets, and read some again.
+        gaps: number of partitions of which it skipped offsets.
+        overlaps: number of partitions of which it read offsets again.
     """
 
     interval: IntervalFacts
@@ -30,10 +31,10 @@ class BrokenJoint:
 
 
 def joints_at(tx: Transaction, batches: Iterable[tuple[str, int]]) -> list[BrokenJoint]:
-    """Return which micro-batches don't go on where the known ones before them ended.
+    """Return the broken joints at these micro-batches, each compared with the known micro-batch before it.
 
     Args:
-        batches: key of the query and batch id of each.
+        batches: key of the query and batch id of each micro-batch.
     """
     intervals = micro_batches.at_batches(tx, sorted(batches))
     found = []
@@ -46,9 +47,9 @@ def joints_at(tx: Transaction, batches: Iterable[tuple[str, int]]) -> list[Broke
 
 
 def suspected_beside(tx: Transaction) -> set[tuple[str, int]]:
-    """Micro-batches, by key of the query and batch id, that may be faults which the graph lacks.
+    """Key of the query and batch id of micro-batches that may have gaps or overlaps that the graph doesn't store.
 
-    The graph compares each name and each incarnation of a topic separately.
+    The graph compares each name and each incarnation of a topic separately, so it misses faults between two of them.
     """
     wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
     several = several_names(tx)

@@ -83,7 +83,7 @@ def _broken_chain(row: Mapping[str, Any]) -> str:
 
 
 def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    """Faults that the graph lacks, because it compares each name and each incarnation of a topic separately."""
+    """Gaps and overlaps that the graph doesn't store: between two names, or two incarnations, of a topic."""
     out = [
         {"query": each.interval.query, "since": each.since, "gaps": each.gaps, "overlaps": each.overlaps}
         for each in joints_at(tx, suspected_beside(tx))
@@ -108,7 +108,7 @@ def _tainted(row: Mapping[str, Any]) -> str:
 
 def _incomplete_lineage(row: Mapping[str, Any]) -> str:
     if not row["known"]:
-        return "It writes, and no column lineage of it is known."
+        return "It writes datasets, and its column lineage is unknown."
     return f"Its latest column lineage is incomplete: {row['reason'] or 'no reason is reported'}."
 
 
@@ -117,12 +117,12 @@ def _drift_of_datasets(row: Mapping[str, Any]) -> str:
     if row["output"] is not None:
         output = of_dataset(row, "output")
         if row["declared"]:
-            return f"{output} is declared to be made from {dataset}, and was never observed to."
-        return f"{output} was observed to be made from {dataset}, which isn't declared."
+            return f"{output} is declared to be made from {dataset}, but this was never observed."
+        return f"{output} was observed to be made from {dataset}, but this isn't declared."
     verb = "read" if row["verb"] == "READS" else "write"
     if row["declared"]:
-        return f"It is declared to {verb} {dataset}, and was never observed to."
-    return f"It was observed to {verb} {dataset}, which isn't declared."
+        return f"It is declared to {verb} {dataset}, but this was never observed."
+    return f"It was observed to {verb} {dataset}, but this isn't declared."
 
 
 def _drift_of_columns(row: Mapping[str, Any]) -> str:
@@ -153,29 +153,30 @@ def _differing_types(tx: Transaction, _: date, names: Mapping[str, list[str]]) -
 def _drift_of_schemas(row: Mapping[str, Any]) -> str:
     declared = f"Its column {row['column']} is declared by {', '.join(row['sets'])}"
     if row["type"] is not None:
-        return f"{declared} as {row['type']}, and is {row['observed']}."
-    return f"{declared}, and {'left its schema' if row['gone'] else 'its schema has none of that name'}."
+        return f"{declared} as {row['type']}, but its type is {row['observed']}."
+    return f"{declared}, but {'has left the schema' if row['gone'] else 'the schema has no column of this name'}."
 
 
 def _unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[str | None, set[str]]:
     jobs, left_out = unknown_uses(tx, exempt)
-    what = f"what {listed(jobs)} may make of sensitive columns: the column lineage is missing or incomplete"
+    what = f"the use of sensitive columns by {listed(jobs)}: the column lineage is missing or incomplete"
     return (what if jobs else None), left_out
 
 
 RULES: tuple[CheckRule, ...] = (
     CheckRule(
         "versions-without-run",
-        "Each version of a table that jobs write was written by a run that is known.",
+        "Each version of a table that jobs write was written by a known run.",
         "Capture the job that wrote it, or backfill its run; `headwater runs versions` shows who reads it.",
         lambda row: f"{row['format']} version {row['version']} is read, and no run is known to have written it.",
     ),
     CheckRule(
         "written-from-outside",
-        "Between versions that runs wrote, nobody else commits.",
-        "Capture whoever committed it, or exempt the dataset where maintenance (OPTIMIZE, compaction) is meant to.",
+        "Between versions that known runs wrote, nobody else commits.",
+        "Capture the job that committed it, or exempt the dataset if maintenance (OPTIMIZE, compaction) may commit.",
         lambda row: (
-            f"{row['format']} version {row['version']} was written upon version {row['parent']}, which no run claims."
+            f"{row['format']} version {row['version']} was written on top of version {row['parent']}, which no known "
+            "run wrote."
         ),
     ),
     CheckRule(
@@ -186,9 +187,9 @@ RULES: tuple[CheckRule, ...] = (
     ),
     CheckRule(
         "runs-open-too-long",
-        "Each run ends, or is seen.",
-        "Look whether its driver still lives: `headwater runs list --open`; start it again, and its end is inferred.",
-        lambda row: f"Run {row['run_id']} reported no end, and nothing was seen of it since.",
+        "No run has been open for long without an event or heartbeat.",
+        "Check whether its driver is still alive: `headwater runs list --open`; the job's next run infers its end.",
+        lambda row: f"Run {row['run_id']} reported no end, and no event or heartbeat since.",
     ),
     CheckRule(
         "broken-chains",
@@ -199,7 +200,7 @@ RULES: tuple[CheckRule, ...] = (
     ),
     CheckRule(
         "failed-quality",
-        "What others read passed its assertions last.",
+        "Datasets with readers passed their latest assertions.",
         "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
         _failed_quality,
         lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": EVER},
@@ -207,7 +208,7 @@ RULES: tuple[CheckRule, ...] = (
     CheckRule(
         "tainted-datasets",
         "No consumer reads a dataset that an open incident reached.",
-        "`headwater incident show` says what to repair and whom to tell; `headwater incident refresh` records repairs.",
+        "`headwater incident show` lists repairs and people to notify; `headwater incident refresh` records repairs.",
         _tainted,
     ),
     CheckRule(
@@ -230,22 +231,22 @@ RULES: tuple[CheckRule, ...] = (
     ),
     CheckRule(
         "drift-of-schemas",
-        "The schema of a dataset has the columns that are declared of it, with their types.",
+        "The schema of a dataset has the columns that are declared for it, with their types.",
         "Correct the declaration, or the dataset.",
         _drift_of_schemas,
         _differing_types,
     ),
     CheckRule(
         "orphan-datasets",
-        "Each dataset that is there is used by a job or a consumer.",
+        "Each existing dataset is used by a job or a consumer.",
         "Capture or declare who uses it; or delete it, and report the DROP.",
         lambda _: "No job and no consumer uses it.",
     ),
     CheckRule(
         "orphan-jobs",
         "Each job reads or writes something, or starts a job that does.",
-        "Look at its log for what capture couldn't read, or declare its inputs and outputs.",
-        lambda _: "It reads and writes nothing that is known.",
+        "Look in its log for anything that capture couldn't read, or declare its inputs and outputs.",
+        lambda _: "No dataset that it reads or writes is known.",
     ),
     CheckRule(
         "certified-datasets",

@@ -46,7 +46,7 @@ def check(
     """Check the rules, each in its own read transaction with its own time limit.
 
     Args:
-        now: time by which exemptions expire, and by which runs have been open too long.
+        now: current time, by which exemptions expire and open runs are judged.
         exemptions: accepted findings.
         open_after: maximum time without an event, for a run without an end.
         limit: maximum number of findings for each rule.
@@ -58,7 +58,7 @@ def check(
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:
-        raise QuestionError("A cursor is of one rule: name it.", field="cursor")
+        raise QuestionError("A cursor belongs to one rule: name the rule.", field="cursor")
     holding = [each for each in exemptions if each.until >= now.date()]
     unused = [
         UnusedExemption(each.rule, each.subject, each.line, "EXPIRED") for each in exemptions if each not in holding

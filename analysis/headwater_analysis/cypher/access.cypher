@@ -10,7 +10,7 @@ RETURN n.key AS key, n.name AS name, head([x IN declared WHERE x.type IS NOT NUL
   reduce(all = [], x IN declared | all + coalesce(x.owners, [])) AS owners
 ORDER BY key
 
-// datasets: Datasets with the labels that policies know, those of their columns included, in order of key
+// datasets: Datasets with the labels that policies know, labels of their columns included, in order of key
 MATCH (n:HwDataset)
 USING INDEX SEEK n:HwDataset(key)
 WHERE n.key > $given.after AND n.tenant = $given.tenant

@@ -1,4 +1,4 @@
-// frame: Count what breaks a rule, and list it; `match` and `row` are the two parts of the rule's own statement
+// frame: Count the findings of a rule, and list some; the rule's own statement has the parts `match` and `row`
 CALL () {
   // match
   WITH subject, CASE WHEN subject IN $given.exempt THEN subject END AS exempt
@@ -15,7 +15,7 @@ CALL (total, exempted) {
 }
 RETURN total, exempted, met, found
 
-// broken_chains: Streaming queries whose micro-batches leave gaps or overlap
+// broken_chains: Streaming queries whose micro-batches have gaps or overlaps
 CALL () {
   MATCH (s:HwSegment)
   USING INDEX SEEK s:HwSegment(_broken)
@@ -37,7 +37,7 @@ WITH q, j, id, since, places, missing, gaps, overlaps, j.key AS subject
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: since, query_id: q.query_id, query_name: q.query_name,
   places: places, missing: missing, gaps: gaps, overlaps: overlaps} AS row
 
-// certified_datasets: Datasets that are declared certified, and lack what others rely on under each of their names
+// certified_datasets: Datasets that are declared certified, and lack a requirement of certified datasets under all their names
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.certified = true AND x.subject_type = 'dataset'
@@ -60,11 +60,11 @@ WHERE size(lacks) > 0
 MATCH (d:HwDataset {key: subject})
 WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, lacks: lacks} AS row
 
-// consumer: Whether there is a consumer of that name
+// consumer: Consumer with a key
 MATCH (c:HwConsumer {key: $given.key}) WHERE c.tenant = $given.tenant
 RETURN c.key AS key
 
-// consumers_without_owner: Consumers for which nobody is declared as owner
+// consumers_without_owner: Consumers without a declared owner
 MATCH (c:HwConsumer)
 USING INDEX SEEK c:HwConsumer(key)
 WHERE c.key > '' AND c.tenant = $given.tenant AND EXISTS { (c)<-[:DECLARES]-(:HwDeclaration {current: true}) }
@@ -73,7 +73,7 @@ WITH c, c.key AS id, c.key AS subject
 // row
 WITH {id: id, kind: 'CONSUMER', subject: c {.key, .name}} AS row
 
-// declared_types: Types that are declared of columns, each with the types that these columns have, under any name of their datasets
+// declared_types: Declared types of columns, each with the observed types of these columns, under any name of their datasets
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset' AND x.columns IS NOT NULL
@@ -92,7 +92,7 @@ CALL (names, named, stated) {
 WITH declared, collect(DISTINCT column.data_type) AS observed
 RETURN declared, observed
 
-// drift_of_columns: Columns that a job declares to make from others than it was observed to, under any name of their datasets
+// drift_of_columns: Columns that a job was observed to derive from other columns than declared, under any name of their datasets
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant
@@ -167,7 +167,7 @@ WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type
   since: CASE WHEN declared_at > seen THEN declared_at ELSE seen END, column: column, missing: missing, more: more,
   datasets: datasets, dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
 
-// drift_of_datasets: Datasets that a job declares and was never observed to use, or uses and does not declare, under any of their names
+// drift_of_datasets: Datasets that a job declares without an observed use, or uses without declaring it, under any of their names
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:READS|WRITES {declared: true}]->() }
@@ -223,7 +223,7 @@ WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type
   dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type},
   output: o {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
 
-// drift_of_schemas: Columns that are declared of a dataset, and that its schema, under none of its names, has, or has with another type
+// drift_of_schemas: Declared columns that the schema of their dataset, under any of its names, lacks or has with another type
 CALL () {
   MATCH (x:HwDeclaration)
   USING INDEX SEEK x:HwDeclaration(key)
@@ -291,7 +291,7 @@ WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .sym
   since: CASE WHEN seen > declared_at THEN seen ELSE declared_at END, gone: gone IS NOT NULL, column: column, type: type,
   observed: observed, sets: sets[..3]} AS row
 
-// failed_quality: Datasets that others read, of whose last micro-batch or run with assertions about them one failed
+// failed_quality: Datasets with readers whose latest run or micro-batch with assertions about them has a failed assertion
 CALL () {
   MATCH (q:HwQuery)
   USING INDEX SEEK q:HwQuery(key)
@@ -340,7 +340,7 @@ WITH subject, id, by, readers
 MATCH (d:HwDataset {key: subject})
 WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: by.since, by: by, readers: readers} AS row
 
-// lineage_incomplete: Jobs whose latest column lineage is incomplete, or isn't known at all
+// lineage_incomplete: Jobs whose latest column lineage is incomplete or unknown
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
@@ -355,7 +355,7 @@ WITH j, p, j.key AS id, j.key AS subject
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(p.first_seen, j.first_seen), known: p IS NOT NULL,
   reason: p.incomplete_reason} AS row
 
-// orphan_datasets: Datasets that are there, and that no job and no consumer uses under any of their names
+// orphan_datasets: Existing datasets that no job and no consumer uses under any of their names
 MATCH (d:HwDataset)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce(d.dropped, false) = false
@@ -373,7 +373,7 @@ WITH d, d.key AS id, d.key AS subject
 // row
 WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}} AS row
 
-// orphan_jobs: Jobs that read and write nothing, and start no other
+// orphan_jobs: Jobs that read and write nothing, and start no other job
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant AND NOT EXISTS { (j)-[:READS|WRITES]->() }
@@ -382,7 +382,7 @@ WITH j, j.key AS id, j.key AS subject
 // row
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: j.first_seen} AS row
 
-// respelled: Streaming queries that read datasets with several names: which of these, where its runs begin, and where the graph has faults
+// respelled: Streaming queries that read a dataset under several names: its keys, first batches of the runs, and broken batches in the graph
 UNWIND $given.datasets AS key
 MATCH (:HwDataset {key: key})<-[:READS]-(q:HwQuery)
 WITH q, collect(key) AS datasets
@@ -391,13 +391,13 @@ RETURN q.key AS query, datasets, COLLECT { MATCH (q)<-[:IN_QUERY]-(r:HwRun) WHER
   COLLECT { MATCH (q)<-[:IN_QUERY]-(s:HwSegment) WHERE s.broken IS NOT NULL RETURN s.broken } AS broken
 ORDER BY query
 
-// rewinds: Batches of streaming queries whose offsets don't go on upwards, but for those that are faults in the graph
+// rewinds: Batches of streaming queries at which offsets go back, without those that the graph stores as broken
 MATCH (s:HwSegment)
 USING INDEX SEEK s:HwSegment(_rewinds)
 WHERE s._rewinds > '' AND s.tenant = $given.tenant
 RETURN s._rewinds AS query, [batch IN s.rewinds WHERE NOT batch IN coalesce(s.broken, [])] AS batches ORDER BY query, s.start
 
-// runs_open_too_long: Runs without an end of which nothing was seen for long; an application is seen with what it started
+// runs_open_too_long: Runs without an end that were last seen long ago; a run that an application started counts as the application's
 MATCH (r:HwRun)
 USING INDEX SEEK r:HwRun(open, last_seen)
 WHERE r.open = true AND r.last_seen < $given.open_before AND r.tenant = $given.tenant
@@ -407,7 +407,7 @@ WITH r, j, r.key AS id, j.key AS subject
 // row
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: r.last_seen, run_id: r.run_id} AS row
 
-// runs_without_code_version: Runs that wrote something and report no code version
+// runs_without_code_version: Runs that wrote something and reported no code version
 MATCH (r:HwRun)
 USING INDEX SEEK r:HwRun(key)
 WHERE r.key > '' AND r.tenant = $given.tenant AND r.code_version IS NULL
@@ -418,7 +418,7 @@ WITH r, j, r.key AS id, j.key AS subject
 // row
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(r.started_at, r.first_seen), run_id: r.run_id} AS row
 
-// sensitive_downstream: Columns that are made from a sensitive one, unmasked, and are in a schema that holds
+// sensitive_downstream: Columns that are derived unmasked from a sensitive column, and are in a current schema
 UNWIND $given.made AS made
 MATCH (d:HwDataset)-[:HAS_COLUMN]->(c:HwColumn {key: made.column}) WHERE coalesce(d.dropped, false) = false
 WITH d, c, made, d.key AS subject, c.key AS id
@@ -429,7 +429,7 @@ WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .sym
   sensitivity: made.sensitivity, possible: made.possible, source: source.name,
   dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
 
-// tainted_datasets: Datasets that a consumer reads, and that hold bad data of an open incident, by its latest record or its scope
+// tainted_datasets: Datasets that a consumer reads and that have bad data of an open incident, by its latest record or its scope
 MATCH (i:HwIncident)
 USING INDEX SEEK i:HwIncident(state)
 WHERE i.state IN ['New', 'Ack', 'Assigned'] AND i.tenant = $given.tenant
@@ -444,7 +444,7 @@ MATCH (d:HwDataset {key: subject})
 WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: since,
   incident: i.incident, severity: i.severity, consumers: consumers} AS row
 
-// versions_without_run: Versions of tables that jobs write, which no run or micro-batch is known to have written, by any name of the table
+// versions_without_run: Versions of tables that jobs write, without a known run or micro-batch that wrote them, by any name of the table
 MATCH (v:HwVersion)
 USING INDEX SEEK v:HwVersion(key)
 WHERE v.key > '' AND v.tenant = $given.tenant AND v.format <> 'files' AND NOT EXISTS { (v)<-[:WROTE]-() }
@@ -459,7 +459,7 @@ WITH names[0] AS subject, v.format AS format, v.version AS version, min(v.key) A
 MATCH (d:HwDataset {key: subject})
 WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, format: format, version: version} AS row
 
-// written_from_outside: Versions whose parent, which came after the first one that a run wrote, no run is known to have written
+// written_from_outside: Versions with a parent that no known run wrote, and that came after the first version that a run wrote
 MATCH (d:HwDataset)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key > '' AND d.tenant = $given.tenant AND coalesce($given.names[d.key][0], d.key) = d.key

@@ -1,10 +1,10 @@
-// called: Datasets that have the names of these, by the keys that these would have
+// called: Datasets whose other names are these, by the keys that datasets of these names would have
 UNWIND $given.keys AS key
 MATCH (a:HwAlias {dataset: key}) WHERE a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(d:HwDataset)
 RETURN key, collect(DISTINCT d.key) AS datasets
 
-// consumers: Consumers of datasets and columns, by the ids of these, with those that each reads
+// consumers: Consumers of datasets and columns, by Neo4j's ids, each with the requested assets that it reads
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 CALL (n) {
@@ -13,7 +13,7 @@ CALL (n) {
   UNION
   MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)
   WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
-    // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+    // Who reads a struct or a topic's payload reads each of its fields, and vice versa.
     OR EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key
       AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.') }
   RETURN c
@@ -24,13 +24,13 @@ WHERE c.tenant = $given.tenant
 RETURN c.key AS key, c.name AS name,
   collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: column {.key, .name, .data_type}}) AS reads
 
-// consumers_of_datasets: Consumers of datasets, by the keys of these
+// consumers_of_datasets: Consumers of datasets, by the datasets' keys
 UNWIND $given.keys AS key
 MATCH (c:HwConsumer)-[:CONSUMES]->(d:HwDataset {key: key})
 RETURN c.key AS key, c.name AS name,
   collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, column: null}) AS reads
 
-// declarations: Declarations by key, with those of columns
+// declarations: Declarations by key, with their columns
 UNWIND $given.keys AS key
 MATCH (n:HwDeclaration {key: key})
 RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
@@ -51,14 +51,14 @@ MATCH (of:HwDataset {key: coalesce(source.dataset, source.key)})
 RETURN plan, into.namespace AS namespace, into.name AS name, column, of.namespace AS source_namespace, of.name AS source_name,
   CASE WHEN source:HwColumn THEN source.name END AS source_column, e.kind AS kind, e.masking AS masking, e.expression AS expression
 
-// feeds_elsewhere: Pairs of input and output dataset in declarations of other sets than one, as texts of two keys
+// feeds_elsewhere: Pairs of input and output dataset in declarations of all sets but one, each as a text of two keys
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job' AND x.set <> $given.set
 UNWIND x._feeds AS pair
 RETURN collect(DISTINCT pair) AS pairs
 
-// holding: Current declarations of some datasets, jobs and consumers, with those of columns
+// holding: Current declarations of some datasets, jobs and consumers, with their columns
 CALL () {
   UNWIND $given.keys AS key
   MATCH (s:HwDataset {key: key})
@@ -77,7 +77,7 @@ WHERE n.current
 RETURN properties(n) AS declaration, [(n)-[r:DECLARES]->(c:HwColumn) | [c.name, properties(r)]] AS columns,
   [s.namespace, s.name] AS subject
 
-// holding_elsewhere: Current declarations by other sets than one of some datasets, jobs and consumers, with those of columns
+// holding_elsewhere: Current declarations of some datasets, jobs and consumers by all sets but one, with their columns
 CALL () {
   UNWIND $given.keys AS key
   MATCH (s:HwDataset {key: key})
@@ -123,7 +123,7 @@ CALL () {
 }
 RETURN coalesce(s.revision, 0) AS revision, there
 
-// readers: Consumers of datasets and columns, by the ids of these, and whether they name the column or read its dataset as a whole
+// readers: Consumers of datasets and columns, by Neo4j's ids, and whether they name the column or read its dataset as a whole
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 CALL (n) {
@@ -134,7 +134,7 @@ CALL (n) {
   WHERE NOT EXISTS { MATCH (c)-[:CONSUMES]->(other:HwColumn) WHERE other.dataset = d.key }
   RETURN c, false AS named
   UNION
-  // Whoever reads a struct, or a topic's payload, reads each field of it, and the other way round.
+  // Who reads a struct or a topic's payload reads each of its fields, and vice versa.
   MATCH (n)<-[:HAS_COLUMN]-(d:HwDataset)<-[:CONSUMES]-(c:HwConsumer)-[:CONSUMES]->(other:HwColumn)
   WHERE other.dataset = d.key AND (n.name STARTS WITH other.name + '.' OR other.name STARTS WITH n.name + '.')
   RETURN c, true AS named
@@ -147,12 +147,12 @@ MATCH (s:HwDeclarationSet {key: $given.subject})
 RETURN s.revision AS revision, s._items AS items, s._missing AS missing, s.format AS format, s.source AS source,
   s.document AS document
 
-// there: Declarations that are there, of some
+// there: Keys of declarations that the graph has, among these keys
 UNWIND $given.keys AS key
 MATCH (n:HwDeclaration {key: key})
 RETURN collect(n.key) AS there
 
-// unknown: Names of datasets that aren't there
+// unknown: Names of datasets that the graph lacks, among these names
 UNWIND $given.datasets AS row
 OPTIONAL MATCH (d:HwDataset {key: row[0]})
 WITH row, d

@@ -1,10 +1,10 @@
-// downstream: Datasets derived from these, one level
+// downstream: Datasets derived from these datasets in one hop
 UNWIND $given.nodes AS node
 MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(a) = node
 WITH node, b, f ORDER BY b.key, f.key
 RETURN collect(node) AS asked, collect(id(b)) AS found, collect(id(f)) AS edges
 
-// incomplete: Jobs with incomplete column lineage: reasons, whether their inputs are known, and whether they touch some datasets
+// incomplete: Jobs with incomplete column lineage: reasons, whether their inputs are known, and whether they use some given datasets
 MATCH (j:HwJob)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key > '' AND j.tenant = $given.tenant AND EXISTS { (j)-[:WRITES {observed: true}]->() }
@@ -36,13 +36,13 @@ RETURN q.query_id AS query_id, q.query_name AS query_name, q.checkpoint_location
   j {.key, .namespace, .name, .processing_type} AS job
 ORDER BY q.key
 
-// upstream: Datasets that these are derived from, one level
+// upstream: Datasets from which these datasets are derived in one hop
 UNWIND $given.nodes AS node
 MATCH (a:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(b) = node
 WITH node, a, f ORDER BY a.key, f.key
 RETURN collect(node) AS asked, collect(id(a)) AS found, collect(id(f)) AS edges
 
-// versions: A version of a dataset by its name or how that begins, who reads it, and whether a later one is known
+// versions: Versions of a dataset by version or prefix, with their readers, and whether a later version is known
 MATCH (d:HwDataset)<-[:OF]-(v:HwVersion) WHERE d.key IN $given.keys AND v.version STARTS WITH $given.version
 WITH DISTINCT v ORDER BY size(v.version), v.key LIMIT $given.most
 CALL (v) {

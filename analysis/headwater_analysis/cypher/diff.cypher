@@ -1,4 +1,4 @@
-// assets: Columns and datasets by key, to be shown
+// assets: Columns and datasets by key, for answers
 CALL () {
   MATCH (c:HwColumn)<-[:HAS_COLUMN]-(d:HwDataset) WHERE c.key IN $given.columns
   RETURN c.key AS key, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset, c {.key, .name, .data_type} AS column
@@ -17,7 +17,7 @@ MATCH (p)-[:OF]->(j:HwJob)
 WITH DISTINCT j ORDER BY j.key LIMIT $given.limit
 RETURN j {.key, .namespace, .name, .processing_type} AS job
 
-// code_version: Latest run of a code version of a job, when it was last seen, and the number of its runs
+// code_version: Latest run of a code version of a job: time when it was last seen, and number of runs
 MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version = $given.code_version
 WITH r ORDER BY coalesce(r.last_seen, r.started_at) DESC, r.key DESC
@@ -36,14 +36,14 @@ MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.code_version STARTS WITH $given.prefix
 RETURN DISTINCT r.code_version AS code_version ORDER BY code_version LIMIT $given.limit
 
-// columns: Columns of datasets' schemas, and when each was in one
+// columns: Columns of datasets' schemas, and the span in which each was in a schema
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn)
 WHERE d.key IN $given.datasets AND r.first_seen IS NOT NULL
 RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types} AS dataset, c {.key, .name, .data_type} AS column, r.first_seen AS first_seen,
   CASE WHEN r.current THEN null ELSE r.last_seen END AS last_seen
 LIMIT $given.limit
 
-// edges: Edges of plans of a job: into columns of the datasets that it writes, into these as a whole, and from nothing
+// edges: Edges of plans of a job: to columns of its outputs, to its outputs as a whole, and edges without a source
 CALL () {
   MATCH (:HwJob {key: $given.job})-[:WRITES]->(:HwDataset)-[:HAS_COLUMN]->(target:HwColumn)<-[e:DERIVES]-(source)
   WHERE e.plan IN $given.plans
@@ -62,12 +62,12 @@ RETURN e.plan AS plan, source, from_column, target.key AS target, target:HwColum
   coalesce(target.dataset, target.key) AS dataset, e.type AS type, e.subtype AS subtype, e.kind AS kind,
   e.masking AS masking, e.expression AS expression, e.expression_id AS expression_id
 
-// latest_run: First observation of the latest run of a job that was seen by a time
+// latest_run: First observation of the latest run of a job that had been seen by a time
 MATCH (:HwJob {key: $given.job})<-[:OF]-(r:HwRun)
 WHERE r.first_seen <= $given.as_of OR $given.as_of IS NULL
 RETURN max(r.first_seen) AS first_seen
 
-// links_at: Datasets that a job reads and writes, and since and until when
+// links_at: Datasets that a job reads and writes, with the spans of the uses
 MATCH (:HwJob {key: $given.job})-[l:READS|WRITES]->(d:HwDataset)
 RETURN type(l) AS type, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset, l.first_seen AS first_seen,
   l.last_seen AS last_seen, coalesce(l.declared, false) AS declared
@@ -90,13 +90,13 @@ WHERE r.code_version = $given.code_version
 WITH r ORDER BY coalesce(r.last_seen, r.started_at) DESC, r.key DESC LIMIT $given.limit
 RETURN collect(r.key) AS runs
 
-// schemas_of_runs: Digests of the schemas that runs read and wrote datasets with, those of the latest runs last
+// schemas_of_runs: Digests of the schemas with which runs read and wrote datasets, the latest runs last
 MATCH (r:HwRun)-[u:CONSUMED|PRODUCED]->(d:HwDataset)
 WHERE r.key IN $given.runs AND u.schema_digest IS NOT NULL
 RETURN CASE type(u) WHEN 'CONSUMED' THEN 'READS' ELSE 'WRITES' END AS type, d.key AS dataset, u.schema_digest AS digest
 ORDER BY coalesce(r.last_seen, r.started_at), r.key, coalesce(u.ordinal, 0) DESC
 
-// uses_of_runs: Plans of a job that runs used, and how each run wrote; times in microseconds
+// uses_of_runs: Plans of a job that runs used, and the writes of each run; times in microseconds
 MATCH (o:HwRun)-[u:USED]->(p:HwPlan)-[:OF]->(:HwJob {key: $given.job})
 WHERE o.key IN $given.runs
 OPTIONAL MATCH (o)-[:CHILD_OF]->(parent:HwRun) WHERE o.query_id IS NULL

@@ -1,4 +1,4 @@
-// candidates: Datasets that may be drawn, with what decides which of them are: criticality and number of datasets downstream
+// candidates: Datasets that may be drawn, with their criticality and number of datasets downstream, for the choice among them
 UNWIND $given.nodes AS node
 MATCH (n:HwDataset) WHERE id(n) = node
 RETURN node, n.key AS key, n.criticality AS criticality,
@@ -43,7 +43,7 @@ RETURN id(a) AS source, id(b) AS target, id(f) AS edge, f.job AS job, f.first_se
   coalesce(f.possible, false) AS possible
 ORDER BY a.key, b.key, f.job
 
-// used_by_consumers: Datasets that declared consumers read, with the number of these
+// used_by_consumers: Datasets that declared consumers read, with the number of consumers
 MATCH (c:HwConsumer)
 USING INDEX SEEK c:HwConsumer(key)
 WHERE c.key > '' AND c.tenant = $given.tenant
@@ -51,7 +51,7 @@ MATCH (c)-[:CONSUMES]->(d:HwDataset)
 WITH d, count(DISTINCT c) AS uses
 RETURN collect([id(d), uses, d.key]) AS used
 
-// used_by_datasets: Datasets from which hops begin, with the number of these, among the first hops by key, which is a hash: a random sample
+// used_by_datasets: Source datasets of the first hops by key, with the number of hops: keys are hashes, so this is a random sample
 MATCH (a)-[f:FEEDS]->()
 USING INDEX f:FEEDS(key)
 WHERE f.key > '' AND a.tenant = $given.tenant

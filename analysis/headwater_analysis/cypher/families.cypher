@@ -1,4 +1,4 @@
-// columns: Columns of the datasets of some columns, where one of them is part of another; and which a plan makes by themselves
+// columns: Columns of the datasets of some columns, if any of these is part of another one; and columns that a plan writes separately
 UNWIND $given.nodes AS node
 MATCH (d:HwDataset)-[:HAS_COLUMN]->(n) WHERE id(n) = node
 WITH DISTINCT d

@@ -1,16 +1,16 @@
-// aliases: Datasets that have these names besides their own, by the keys of datasets of such names
+// aliases: Datasets that have these other names, by the keys that datasets of these names would have
 MATCH (a:HwAlias) WHERE a.dataset IN $given.keys AND a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(d:HwDataset)
 RETURN DISTINCT d.key AS key ORDER BY key LIMIT $given.most
 
-// around: Datasets by key, with all that may make them one with others
+// around: Datasets by key, with their aliases and renames, which may make them identical to other datasets
 UNWIND $given.keys AS key
 MATCH (d:HwDataset {key: key}) WHERE d.tenant = $given.tenant
 RETURN id(d) AS id, d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, dropped: coalesce(d.dropped, false)} AS properties,
   CASE WHEN d.dropped THEN d.dropped_at END AS dropped_at,
   CASE WHEN d.dropped THEN EXISTS { (d)<-[w:WRITES]-(:HwJob) WHERE w.last_seen > d.dropped_at } ELSE false END AS revived,
   COLLECT {
-    // Two patterns, as one would leave out the dataset itself: it may be the only one with the name.
+    // Two patterns: a single pattern would leave out the dataset itself, which may be the only one with the name.
     MATCH (d)-[:KNOWN_AS]->(a:HwAlias) MATCH (a)<-[k:KNOWN_AS]-(c)
     RETURN [a.key, a.dataset, c.key, k.type, a.namespace, a.name] ORDER BY a.key, c.key LIMIT $given.most
   } + COLLECT {
@@ -33,7 +33,7 @@ WHERE size(changes) > 0
 RETURN d.key AS key, changes,
   COLLECT { MATCH (d)-[h:HAS_COLUMN]->(c) RETURN [c.name, h.first_seen, h.last_seen, coalesce(h.current, false)] } AS columns
 
-// columns: Columns of datasets by their paths in lower case, those of the latest schema first; whether case tells columns apart
+// columns: Columns of datasets by their paths in lower case, columns of the latest schema first; and whether case distinguishes columns
 UNWIND $given.wanted AS wanted
 MATCH (d:HwDataset {key: wanted[0]})
 RETURN d.key AS dataset,
@@ -47,7 +47,7 @@ RETURN d.key AS dataset,
     WHERE size(COLLECT { UNWIND s.columns AS path RETURN DISTINCT toLower(path) }) < size(s.columns)
   } AS by_case
 
-// several: Datasets that may be one with others: that share a name, are called as another one is, or were renamed
+// several: Datasets that may be identical to others: they share an alias, have another's alias as name, or were renamed
 CALL () {
   MATCH (a:HwAlias)
   USING INDEX SEEK a:HwAlias(key)
@@ -71,7 +71,7 @@ CALL () {
 }
 RETURN collect(DISTINCT key) AS keys
 
-// spellings: Columns of the datasets of some columns, where these have some that differ by case alone, and no schema has both
+// spellings: Columns of the datasets of some columns, if these have columns that differ only by case and no schema has both
 UNWIND $given.nodes AS node
 MATCH (n:HwColumn) WHERE id(n) = node
 WITH DISTINCT n.dataset AS key
@@ -88,7 +88,7 @@ UNWIND $given.edges AS edge
 MATCH ()-[f:FEEDS]->() WHERE id(f) = edge
 RETURN edge, f.first_seen AS first, f.last_seen AS last
 
-// touched: Datasets among these, or owners of these columns, that may be one with others
+// touched: Datasets among these nodes, or datasets of these columns, that may be identical to others
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 WITH node, coalesce(n.dataset, n.key) AS key, CASE WHEN n:HwColumn THEN n.name END AS path

@@ -15,24 +15,24 @@ RETURN collect({node: node, dataset: d {.key, .namespace, .name, .title, .symlin
   owner_types: CASE WHEN owned IS NULL THEN coalesce(d.owner_types, []) ELSE owned.owner_types END,
   gone: coalesce(d.dropped, false) OR r.last_seen IS NOT NULL}) AS assets
 
-// column_edges: Columns and datasets derived from or decided by these columns, one level of an impact
+// column_edges: Columns and datasets derived from, or influenced by, these columns: one level of an impact
 UNWIND $given.nodes AS node
 MATCH (a)-[e:DERIVES|INFLUENCES]->(b) WHERE id(a) = node
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(e)) AS edges,
   collect(type(e) = 'INFLUENCES') AS whole, collect(coalesce(e.type, '') = 'DIRECT') AS direct,
   collect(coalesce(e.kind, 'UNKNOWN')) AS kinds, collect(coalesce(e.masking, false)) AS masking, collect(e.plan) AS plans
 
-// criticality: Declared criticality of datasets, by the ids of these
+// criticality: Declared criticality of datasets, by Neo4j's ids
 UNWIND $given.nodes AS node
 MATCH (d:HwDataset)<-[:DECLARES]-(x:HwDeclaration) WHERE id(d) = node AND x.current AND x.criticality IS NOT NULL
 WITH node, x ORDER BY x.set
 RETURN node, head(collect([x.set, x.criticality])) AS declared
 
-// dataset_ids: Datasets that a part of the data came to
+// dataset_ids: Ids of datasets by key
 MATCH (d:HwDataset) WHERE d.key IN $given.keys AND d.tenant = $given.tenant
 RETURN collect(id(d)) AS ids
 
-// declared: Declared and reported properties of columns and datasets that decide a severity, where there are any
+// declared: Declared and reported properties of columns and datasets on which severities depend
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 OPTIONAL MATCH (owner:HwDataset)-[:HAS_COLUMN]->(n)
@@ -98,7 +98,7 @@ MATCH (d)-[:HAS_COLUMN]->(c:HwColumn)<-[v:DERIVES]-(s)
 WHERE v.plan = plan AND v.type = 'DIRECT' AND coalesce(s.dataset, s.key) IN sides
 RETURN edge, collect(DISTINCT id(c)) AS targets
 
-// makers: Jobs that have a criticality, declared or reported; and the publication by the latest run that wrote each dataset
+// makers: Jobs with a declared or reported criticality; and the publication by the latest run that wrote each dataset
 CALL () {
   UNWIND $given.jobs AS key
   MATCH (j:HwJob {key: key})
@@ -110,7 +110,7 @@ CALL () {
   RETURN collect([j.key, j.name, criticality]) AS jobs
 }
 CALL () {
-  // A dataset is the nodes of all its names. Looked at are each job's latest runs with a plan.
+  // A dataset has a node for each of its names. Only the latest runs with a plan of each job are read.
   UNWIND $given.datasets AS names
   CALL (names) {
     UNWIND names AS node
@@ -129,7 +129,7 @@ CALL () {
 }
 RETURN jobs, published
 
-// start_columns: All columns of the dataset that a change begins at
+// start_columns: All columns of the dataset at which a change begins
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn) WHERE d.key IN $given.datasets
 RETURN id(c) AS id, c.name AS name, r.last_seen IS NOT NULL AS gone ORDER BY c.key
 

@@ -1,4 +1,4 @@
-// broken_chains: Micro-batches that don't fit the previous one, query by query: by the index of broken ones
+// broken_chains: Micro-batches with a gap, an overlap or missing batches before them, query by query, by the index of broken ones
 MATCH (s:HwSegment)
 USING INDEX SEEK s:HwSegment(_broken)
 WHERE s._broken >= $given.after AND s.tenant = $given.tenant AND (s._broken > $given.after OR any(batch IN s.broken WHERE batch > $given.batch))
@@ -13,7 +13,7 @@ OPTIONAL MATCH (j:HwJob {key: job})
 RETURN q {.key, .query_id, .query_name} AS query, j {.namespace, .name} AS job, batch
 ORDER BY q.key, batch
 
-// column: A column of a dataset, by the keys that it has under each of the dataset's names: the first that the schema has now
+// column: A column of a dataset, by its keys under all names of the dataset: the first one in the current schema
 UNWIND range(0, size($given.keys) - 1) AS n
 MATCH (c:HwColumn)<-[r:HAS_COLUMN]-(:HwDataset)
 USING INDEX SEEK c:HwColumn(key)
@@ -22,7 +22,7 @@ RETURN c {.key, .name, .data_type, .nullable, .description, .position} AS column
   r {.current, .first_seen, .last_seen} AS link
 ORDER BY coalesce(r.current, false) DESC, n LIMIT 1
 
-// columns: Columns of a dataset by any of its names: those of its schema now, then those that left it or that only plans name
+// columns: Columns of a dataset by any of its names: columns of the current schema, then columns that left it or that only plans name
 UNWIND range(0, size($given.keys) - 1) AS n
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn)
 USING INDEX SEEK d:HwDataset(key)
@@ -46,7 +46,7 @@ USING INDEX SEEK c:HwConsumer(key)
 WHERE c.key > '' AND c.tenant = $given.tenant AND EXISTS { (c)<-[:DECLARES]-(:HwDeclaration {current: true}) }
 RETURN c.name AS name ORDER BY c.key LIMIT $given.limit
 
-// consumers: Consumers that are declared now in order of key, those that pass the filters
+// consumers: Currently declared consumers that pass the filters, in order of key
 MATCH (n:HwConsumer)
 USING INDEX SEEK n:HwConsumer(key)
 WHERE n.key > $given.after AND n.tenant = $given.tenant AND EXISTS {
@@ -64,7 +64,7 @@ USING INDEX SEEK c:HwConsumer(key)
 WHERE c.key STARTS WITH $given.prefix AND c.tenant = $given.tenant
 RETURN c.key AS key, c.name AS name ORDER BY c.key LIMIT $given.limit
 
-// count_broken_chains: Number of pairs of neighbouring micro-batches that don't fit together
+// count_broken_chains: Number of pairs of neighbouring micro-batches with a gap, an overlap or missing batches
 MATCH (s:HwSegment)
 USING INDEX s:HwSegment(_broken)
 WHERE s._broken IS NOT NULL AND s.tenant = $given.tenant
@@ -116,7 +116,7 @@ WHERE r.state = state AND coalesce(r.inferred_state, r.state) IN $given.shown AN
   AND (NOT $given.rejected OR r.rows_rejected > 0)
 RETURN count(r) AS total
 
-// dataset: A dataset, and how much hangs on it by any of its names
+// dataset: A dataset, and numbers of its columns, jobs and versions under any of its names
 MATCH (d:HwDataset)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key = $given.key AND d.tenant = $given.tenant
@@ -130,7 +130,7 @@ RETURN properties(d) AS properties,
   head(COLLECT { MATCH (previous:HwDataset) USING INDEX SEEK previous:HwDataset(key) WHERE previous.key = d.renamed_from
     RETURN previous {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} }) AS renamed_from
 
-// datasets: Dataset nodes in order of key, those that pass the filters
+// datasets: Dataset nodes that pass the filters, in order of key
 MATCH (n:HwDataset)
 WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
   AND ($given.owner IS NULL OR $given.owner IN n.owners OR n.key IN $given.owned
@@ -157,14 +157,14 @@ RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .dr
   COLLECT { MATCH (c)-[:CONSUMES]->(x:HwColumn) WHERE x.dataset = d.key RETURN x.name ORDER BY x.name LIMIT $given.most_columns } AS columns,
   COUNT { MATCH (c)-[:CONSUMES]->(x:HwColumn) WHERE x.dataset = d.key } AS columns_total, total
 
-// datasets_of_job: Datasets that a job reads or writes, the one seen last first
+// datasets_of_job: Datasets that a job reads or writes, the latest seen first
 MATCH (j:HwJob)-[r:READS|WRITES]->(d:HwDataset)
 USING INDEX SEEK j:HwJob(key)
 WHERE j.key = $given.key AND type(r) = $given.link
 RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .dropped} AS dataset, properties(r) AS link
 ORDER BY r.last_seen IS NULL, r.last_seen DESC, d.key LIMIT $given.most
 
-// job: A job, its queries, its latest plan, and how much hangs on it
+// job: A job, its queries, its latest plan, and numbers of its inputs and outputs
 MATCH (j:HwJob {key: $given.key}) WHERE j.tenant = $given.tenant
 RETURN properties(j) AS properties,
   COUNT { (j)-[:READS]->(:HwDataset) } AS inputs_total,
@@ -176,7 +176,7 @@ RETURN properties(j) AS properties,
     RETURN p {.key, .digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen} AS plan
     ORDER BY p.last_seen IS NULL, p.last_seen DESC, p.key LIMIT 1 }) AS plan
 
-// jobs: Job nodes in order of key, those that pass the filters
+// jobs: Job nodes that pass the filters, in order of key
 MATCH (n:HwJob)
 WHERE n.tenant = $given.tenant AND ($given.namespaces IS NULL OR n.namespace IN $given.namespaces)
   AND ($given.owner IS NULL OR $given.owner IN n.owners
@@ -190,7 +190,7 @@ RETURN n {.key, .namespace, .name, .processing_type, .owners, .owner_types, .tag
   .tag_sources, .criticality, .first_seen, .last_seen} AS properties
 ORDER BY n.key LIMIT $given.limit
 
-// jobs_of_dataset: Jobs that write or read a dataset by any of its names, the one seen last first
+// jobs_of_dataset: Jobs that write or read a dataset by any of its names, the latest seen first
 MATCH (d:HwDataset)<-[r:READS|WRITES]-(j:HwJob)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.keys AND type(r) = $given.link
@@ -200,7 +200,7 @@ RETURN j {.key, .namespace, .name, .processing_type, .owners, .owner_types} AS j
   {observed: observed, declared: declared, first_seen: first_seen, last_seen: last_seen} AS link
 ORDER BY last_seen IS NULL, last_seen DESC, j.key LIMIT $given.most
 
-// labelled: Datasets, of some, that have an owner, and those that have a tag: as events report them, or as declared
+// labelled: Datasets among some that have an owner, and datasets that have a tag, reported or declared
 UNWIND $given.keys AS key
 MATCH (n:HwDataset {key: key})
 WITH key, $given.owner IN n.owners OR EXISTS { (n)<-[:DECLARES]-(x:HwDeclaration) WHERE x.current AND $given.owner IN x.owners } AS owned,
@@ -217,7 +217,7 @@ MATCH (n:HwDataset {key: key})
 RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types, n.tags AS tags, n.tag_values AS tag_values,
   n.tag_fields AS tag_fields, n.tag_sources AS tag_sources, n.classification AS classification, n.criticality AS criticality
 
-// edges_seen: Number of a plan's edges whose ends the asker may see
+// edges_seen: Number of a plan's edges whose both ends the asker may see
 MATCH (p:HwPlan {key: $given.plan})
 RETURN COUNT {
     UNWIND p._outputs AS output
@@ -231,11 +231,11 @@ RETURN COUNT {
     RETURN e
   } AS edges
 
-// retention: From which days on the micro-batches of some scopes are kept one by one: the latest of each
+// retention: Latest days before which the micro-batches of some scopes are summarized or dropped
 MATCH (r:HwRetention) WHERE r.key IN $given.keys
 RETURN max(r.summarize_before) AS summarized_before, max(r.drop_before) AS dropped_before
 
-// runs: Runs in each of some states, the one seen last first: by the index of state and time
+// runs: Runs in each of some states, the latest seen first, by the index of state and time
 UNWIND $given.states AS state
 CALL (state) {
   MATCH (r:HwRun)
@@ -251,7 +251,7 @@ CALL (state) {
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, .last_seen, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run, r.state AS stored
 ORDER BY r.state, r.last_seen DESC, r.key DESC
 
-// writers: Jobs that write datasets, each by any of its names, the one seen last first
+// writers: Jobs that write datasets, each by any of its names, the latest seen first
 UNWIND $given.datasets AS each
 CALL (each) {
   OPTIONAL MATCH (d:HwDataset)<-[r:WRITES]-(j:HwJob)

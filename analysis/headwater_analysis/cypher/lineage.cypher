@@ -1,4 +1,4 @@
-// beyond_downstream: Datasets that these feed, and those that feed themselves, at the end of a search; with keys of all that it found
+// beyond_downstream: Datasets that these datasets feed, and loops, at the end of a search; with keys of all found datasets
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b)
@@ -17,7 +17,7 @@ CALL () {
 }
 RETURN targets, looped, loops, found, keys
 
-// beyond_upstream: Datasets that feed these, and those that feed themselves, at the end of a search; with keys of all that it found
+// beyond_upstream: Datasets that feed these datasets, and loops, at the end of a search; with keys of all found datasets
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)<-[f:FEEDS]-()<-[:GOES_INTO*0..1]-(b:HwDataset)
@@ -36,7 +36,7 @@ CALL () {
 }
 RETURN targets, looped, loops, found, keys
 
-// column_keys: Keys of columns, and of datasets that stand for their rows
+// column_keys: Keys of columns, and of datasets reached as a whole
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(n.key) AS keys
@@ -49,7 +49,7 @@ RETURN node, CASE WHEN d IS NULL THEN n {.key, .namespace, .name, .title, .symli
   d {.namespace, .name, .title, .symlinks, .symlink_types} AS dataset, n {.key, .name, .data_type} AS properties,
   CASE WHEN d IS NULL THEN coalesce(n.dropped, false) ELSE r.last_seen IS NOT NULL END AS gone
 
-// columns_downstream: Columns and whole datasets that these go into, one level of lineage
+// columns_downstream: Columns and whole datasets derived from these columns: one level of lineage
 UNWIND $given.nodes AS node
 MATCH (a)-[e:DERIVES|INFLUENCES]->(b)
 WHERE id(a) = node AND ($given.jobs IS NULL OR e.job IN $given.jobs)
@@ -68,7 +68,7 @@ WHERE ($given.namespaces IS NULL OR d.namespace IN $given.namespaces)
       AND (field IS NULL OR d.tag_fields[i] IN ['', field])))
 RETURN collect(node) AS nodes
 
-// columns_upstream: Columns and whole datasets that these come from, one level of lineage, and influences on the datasets of these
+// columns_upstream: Columns and whole datasets from which these columns are derived, and influences on their datasets: one level of lineage
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)<-[e:DERIVES|INFLUENCES]-(b)
@@ -97,7 +97,7 @@ UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(n.key) AS keys
 
-// datasets_downstream: Datasets that these feed, one level of lineage
+// datasets_downstream: Datasets that these datasets feed: one level of lineage
 UNWIND $given.nodes AS node
 MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b)
 WHERE id(a) = node
@@ -115,7 +115,7 @@ MATCH (n:HwDataset) WHERE id(n) = node
     WHERE n.tags[i] IN $given.tags OR n.tags[i] + '=' + n.tag_values[i] IN $given.tags))
 RETURN collect(node) AS nodes
 
-// datasets_upstream: Datasets that feed these, one level of lineage
+// datasets_upstream: Datasets that feed these datasets: one level of lineage
 UNWIND $given.nodes AS node
 MATCH (a)<-[f:FEEDS]-()<-[:GOES_INTO*0..1]-(b:HwDataset)
 WHERE id(a) = node
@@ -124,7 +124,7 @@ WHERE id(a) = node
   AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges
 
-// ending: Jobs, no queries, that read datasets and write nothing that is known to be made of them; by a label in the pattern the planner would begin at all jobs
+// ending: Jobs (not queries) that read datasets and have no known output derived from them; with a label in the pattern, the planner would begin at all jobs
 UNWIND $given.datasets AS key
 MATCH (d:HwDataset {key: key})
 WITH d, COLLECT { MATCH (d)-[f:FEEDS]->() RETURN DISTINCT f.job } AS feeding
@@ -136,7 +136,7 @@ WHERE 'HwJob' IN labels(j) AND NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_
 WITH DISTINCT j ORDER BY j.namespace, j.name LIMIT $given.limit
 RETURN collect(j {.key, .namespace, .name, .processing_type}) AS jobs
 
-// fed_by: Datasets that feed one, and the jobs that make it of them
+// fed_by: Datasets that feed a dataset, and the jobs of these hops
 MATCH (d:HwDataset) WHERE d.key IN $given.datasets
 WITH collect(d) AS fed
 UNWIND fed AS d
@@ -148,7 +148,7 @@ WHERE NOT other.key IN $given.datasets
 WITH other, d, f ORDER BY f.last_seen DESC, f.key LIMIT $given.limit
 RETURN collect([other.key, other.title, f.job, f.job_name, d.key]) AS feeds
 
-// feeding: Datasets that one feeds, and the jobs that make them of it
+// feeding: Datasets that a dataset feeds, and the jobs of these hops
 MATCH (d:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(other)
 WHERE d.key IN $given.datasets
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
@@ -162,14 +162,14 @@ UNWIND $given.keys AS key
 MATCH (j:HwJob {key: key})
 RETURN collect(j {.key, .namespace, .name, .processing_type}) AS jobs
 
-// known_since: First observation of a dataset or column, by any job, query or schema; a column that no schema has, with its dataset
+// known_since: First observation of a dataset or column by any job, query or schema; for a column without a schema, that of its dataset
 MATCH (n) WHERE id(n) = $given.node
 WITH n, head([(d:HwDataset)-[h:HAS_COLUMN]->(n) | [d, h.first_seen]]) AS owner
 WITH owner[1] AS first, coalesce(owner[0], n) AS d
 WITH first, [()-[l:READS|WRITES]->(d) | l.first_seen] + [(d)-[h:HAS_COLUMN]->() | h.first_seen] AS times
 RETURN coalesce(first, reduce(least = null, t IN times | CASE WHEN least <= t OR t IS NULL THEN least ELSE t END)) AS first
 
-// last_complete: First writes of datasets by jobs in their last complete application runs, by a time; in microseconds
+// last_complete: First write of each dataset by each job in its last complete application run before a time; in microseconds
 UNWIND $given.pairs AS pair
 CALL (pair) {
   MATCH (o)-[u:USED]->(p:HwPlan)
@@ -213,14 +213,14 @@ CALL (s, t, hop) {
 RETURN hop[0] AS from, hop[1] AS to, source, target, node, id(e) AS edge, e.key AS key, e.plan AS plan, e.job AS job,
   e.type AS type, e.kind AS kind, e.subtype AS subtype, e.masking AS masking, e.expression AS expression
 
-// members: Columns of datasets, as they are now or were at a time
+// members: Columns of datasets, now or at a time
 UNWIND $given.nodes AS node
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn) WHERE id(d) = node
   AND CASE WHEN $given.as_of IS NULL THEN r.last_seen IS NULL
       ELSE coalesce(r.first_seen <= $given.as_of, true) AND coalesce(r.last_seen >= $given.as_of, true) END
 RETURN collect(node) AS sources, collect(id(c)) AS targets, collect(id(r)) AS edges
 
-// page: A page of datasets, the hops between them, and the jobs that make these; times in microseconds
+// page: A page of datasets, the hops between them, and the jobs of the hops; times in microseconds
 CALL () {
   UNWIND $given.nodes AS node
   MATCH (n) WHERE id(n) = node
@@ -248,7 +248,7 @@ CALL (keys) {
 }
 RETURN datasets, feeds, jobs
 
-// plans: All plans of the jobs of these plans, and when each was last active by a time; times in microseconds
+// plans: All plans of the jobs of these plans, each with its last activity before a time; times in microseconds
 CALL () {
   UNWIND $given.plans AS key
   MATCH (:HwPlan {key: key})-[:OF]->(j:HwJob)
@@ -291,7 +291,7 @@ MATCH ()-[e:DERIVES|INFLUENCES]->() WHERE id(e) = edge
 RETURN edge, e.key AS key, e.plan AS plan, e.type AS type, e.kind AS kind, e.subtype AS subtype, e.masking AS masking,
   e.expression AS expression, type(e) = 'INFLUENCES' AS whole
 
-// uses: Uses of plans by which jobs write datasets, since a time and by another, the latest ones; times in microseconds
+// uses: Uses of plans by which jobs wrote datasets between two times, the latest ones; times in microseconds
 UNWIND $given.pairs AS pair
 CALL (pair) {
   MATCH (o)-[u:USED]->(p:HwPlan)
@@ -317,7 +317,7 @@ CALL (pair) {
 }
 RETURN pair[0] AS job, pair[1] AS dataset, uses
 
-// writers: Jobs that write a dataset, those seen last first
+// writers: Jobs that write a dataset, the latest seen first
 MATCH (d:HwDataset)<-[w:WRITES]-(j:HwJob)
 WHERE d.key IN $given.datasets
   AND ($given.jobs IS NULL OR j.key IN $given.jobs)
@@ -326,12 +326,12 @@ WHERE d.key IN $given.datasets
 WITH d, j, w ORDER BY w.last_seen DESC, j.key LIMIT $given.limit
 RETURN collect([j.key, j.name, d.key]) AS jobs
 
-// written: Keys of the datasets that these are, or are columns of
+// written: Keys of datasets, and of the datasets of columns
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(coalesce(n.dataset, n.key)) AS datasets
 
-// written_since: Datasets that jobs wrote after a time and after all runs with plans; a run that goes on may report its plan yet
+// written_since: Datasets that jobs wrote after a time, in runs after all runs with plans; a running run may still report its plan
 UNWIND $given.made AS one
 MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(d:HwDataset {key: one[1]})
 WHERE w.last_seen > one[2] AND coalesce(w.declared, false) = false
@@ -339,7 +339,7 @@ CALL (one, j, w, d) {
   WITH w WHERE $given.as_of IS NULL OR w.last_seen <= $given.as_of
   RETURN w.last_seen AS written
   UNION
-  // It was written later, too: what was written by then is known of the runs alone.
+  // The dataset was written later, too: only runs show the writes before a time.
   WITH one, j, w, d WHERE w.last_seen > $given.as_of
   MATCH (j)<-[:OF]-(r:HwRun)-[:PRODUCED]->(d) WHERE r.last_seen > one[2] AND r.last_seen <= $given.as_of
   RETURN max(r.last_seen) AS written

@@ -1,4 +1,4 @@
-// before: Segments of queries before a batch, the latest first, with the blocks up to the last of these batches
+// before: Segments of queries before a batch, the latest first, with the blocks up to this batch
 UNWIND $given.stretches AS stretch
 CALL (stretch) {
   MATCH (s:HwSegment)
@@ -19,7 +19,7 @@ UNWIND $given.keys AS key
 MATCH (d:HwDataset {key: key})
 RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties
 
-// from: Segments of queries from a batch on, with the blocks from the first of these batches on
+// from: Segments of queries from a batch on, with the blocks from this batch on
 UNWIND $given.stretches AS stretch
 CALL (stretch) {
   MATCH (s:HwSegment)
@@ -35,7 +35,7 @@ RETURN stretch.n AS n, block,
   [number IN range(block, block + $given.blocks - 1) | [number, s['_block_' + number]]] AS blocks
 ORDER BY n, s.start
 
-// retired: Queries of which some micro-batches aren't kept one by one
+// retired: Queries with micro-batches that aren't stored individually
 MATCH (q:HwQuery)
 WHERE q.key IN $given.queries AND q._retired IS NOT NULL
 RETURN q.key AS query, q._retired AS retired

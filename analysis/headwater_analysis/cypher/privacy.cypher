@@ -1,4 +1,4 @@
-// declared: What is declared of the sensitivity of columns
+// declared: Declared sensitivities, classifications, approvals and group sizes of columns
 UNWIND $given.nodes AS node
 MATCH (c:HwColumn) WHERE id(c) = node
 OPTIONAL MATCH (d:HwDataset)-[:HAS_COLUMN]->(c)
@@ -8,7 +8,7 @@ WITH node, c, d, [(c)<-[r:DECLARES]-(:HwDeclaration {current: true}) | r {.sensi
 WHERE own <> [] OR whole <> [] OR coalesce(d.classification, '') <> ''
 RETURN node, own, whole, coalesce(d.classification, '') AS observed
 
-// expressions: Formulas of edges of column lineage, and the fields that they are of
+// expressions: Formulas of edges of column lineage, and the input field of each edge
 UNWIND $given.edges AS edge
 MATCH (a)-[e:DERIVES|INFLUENCES]->() WHERE id(e) = edge
 RETURN collect(edge) AS edges, collect([e.expression, CASE WHEN a:HwColumn THEN a.name END]) AS texts
@@ -18,14 +18,14 @@ UNWIND $given.datasets AS node
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn) WHERE id(d) = node
 RETURN node AS dataset, id(c) AS id, c.name AS name, r.last_seen IS NOT NULL AS gone ORDER BY c.key
 
-// readers: Who is known to use datasets: jobs that read them, those of them that write nothing made of them, and consumers
+// readers: Known users of datasets: jobs that read them, jobs among these without an output derived from them, and consumers
 UNWIND $given.keys AS key
 MATCH (d:HwDataset {key: key})
 WITH d, key, COLLECT { MATCH (d)-[f:FEEDS]->() RETURN DISTINCT f.job } AS feeding
 RETURN collect({key: key, used: EXISTS { (d)<-[:READS|CONSUMES]-() }, dropped: coalesce(d.dropped, false),
   ending: COLLECT { MATCH (j:HwJob)-[:READS]->(d) WHERE NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_INTO]->(j) } RETURN j.key ORDER BY j.key }}) AS datasets
 
-// sources: Columns that are declared to be sensitive themselves, or by their dataset
+// sources: Columns that are declared sensitive, directly or by their dataset
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'

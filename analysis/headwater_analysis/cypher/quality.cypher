@@ -1,4 +1,4 @@
-// batches: The last micro-batch with assertions of each streaming query that writes a dataset, among its latest segments
+// batches: The latest micro-batch with assertions of each streaming query that writes a dataset, among the latest segments
 UNWIND $given.datasets AS key
 MATCH (d:HwDataset)<-[:WRITES]-(q:HwQuery)
 USING INDEX SEEK d:HwDataset(key)
@@ -17,7 +17,7 @@ RETURN d.key AS dataset, d.namespace AS namespace, d.name AS name, q.key AS quer
 
 // runs: The latest run of each job that checked a dataset, among the job's latest runs with assertions
 CALL () {
-  // Many a graph has no assertion at all.
+  // Many graphs have no assertions.
   MATCH (checked:HwRun)
   USING INDEX SEEK checked:HwRun(_checked, last_seen)
   WHERE checked._checked > '' AND checked.last_seen IS NOT NULL

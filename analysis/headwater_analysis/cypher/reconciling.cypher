@@ -1,4 +1,4 @@
-// claimed: Versions of a dataset that are known to be of runs which were seen since a time
+// claimed: Versions of a dataset written by runs or micro-batches that were seen at a time or later
 MATCH (d:HwDataset {key: $given.dataset})<-[:OF]-(v:HwVersion)<-[:WROTE]-(p)
 USING INDEX d:HwDataset(key)
 WHERE p.last_seen >= $given.since
@@ -14,7 +14,7 @@ RETURN r {.run_id, .job_namespace, .job_name, .started_at, .last_seen, .parent_r
   COLLECT { MATCH (r)-[:CONSUMED]->(d:HwDataset) WITH DISTINCT d ORDER BY d.key RETURN [d.namespace, d.name] } AS reads
 ORDER BY r.last_seen, r.key
 
-// query: One streaming query: its jobs, the datasets its micro-batches read and wrote, and its starts' reports of their sinks
+// query: A streaming query: its jobs, the datasets of its micro-batches, and the sinks that its starts reported
 MATCH (q:HwQuery {key: $given.query}) WHERE q.tenant = $given.tenant
 RETURN
   COLLECT { MATCH (q)-[:OF]->(j:HwJob) RETURN [j.namespace, j.name] ORDER BY j.key } AS jobs,

@@ -31,7 +31,7 @@ CALL db.index.fulltext.queryNodes('headwater_dataset_words', $given.query, {limi
 WHERE n.tenant = $given.tenant AND n.name ENDS WITH $given.ending AND NOT n.name CONTAINS '/'
 RETURN id(n) AS id, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties ORDER BY n.key LIMIT $given.limit
 
-// last_part_of_alias: Datasets one of whose other dotted names ends with this part
+// last_part_of_alias: Datasets with another dotted name that ends with this part
 CALL db.index.fulltext.queryNodes('headwater_alias_words', $given.query, {limit: $given.looked_at}) YIELD node AS a
 WHERE a.tenant = $given.tenant AND a.name ENDS WITH $given.ending AND NOT a.name CONTAINS '/'
 MATCH (a)<-[:KNOWN_AS]-(n:HwDataset)

@@ -8,7 +8,7 @@ MATCH (r:HwRun) WHERE r._id_start STARTS WITH prefix.start AND r.tenant = $given
 WITH DISTINCT r ORDER BY r.run_id LIMIT $given.limit
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// checking_jobs: Jobs that have runs with assertions, of those that read or write a dataset
+// checking_jobs: Jobs that read or write a dataset and have runs with assertions
 MATCH (d:HwDataset)<-[:READS|WRITES]-(j:HwJob)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of
@@ -91,20 +91,20 @@ RETURN r {.nominal_start, .nominal_end, .engine, .engine_version, .capture_versi
     .quality_suites, .quality_suite_versions} AS details,
   COUNT { (r)<-[:CHILD_OF]-() } AS children, COUNT { (r)<-[:IN_RUN]-() } AS reports
 
-// first_failed: The first micro-batch with a failed assertion, from after one batch on
+// first_failed: The first micro-batch after a batch with a failed assertion
 MATCH (s:HwSegment)
 WHERE s.query = $given.query AND s.start > $given.after - $given.size AND any(batch IN s.failed WHERE batch > $given.after)
 WITH s ORDER BY s.query, s.start LIMIT 1
 RETURN head([batch IN s.failed WHERE batch > $given.after]) AS batch
 
-// jobs_of_queries: The jobs of streaming queries; of several the first by key
+// jobs_of_queries: The job of each streaming query; if there are several, the first by key
 UNWIND $given.queries AS key
 MATCH (:HwQuery {key: key})-[:OF]->(j:HwJob)
 WITH key, j ORDER BY j.key
 WITH key, collect(j)[0] AS j
 RETURN key, j.namespace AS namespace, j.name AS name
 
-// judged: The latest run of a job of whose assertions none failed, and the first after it of which one did; of a dataset, those about it
+// judged: The latest run of a job without failed assertions, and the first failed one after it; for a dataset, by assertions about it
 CALL () {
   MATCH (r:HwRun)
   USING INDEX SEEK r:HwRun(_checked, last_seen)
@@ -135,13 +135,13 @@ WITH looked_at, good, bad.failed AS failed, bad.run AS r
 RETURN looked_at, good, failed, r.key AS bad, r {.quality_assertions, .quality_passed, .quality_columns, .quality_values, .quality_namespaces,
   .quality_datasets, .quality_rules, .quality_severities, .quality_suites, .quality_suite_versions} AS outcomes
 
-// last_passed: The latest micro-batch with assertions of which none failed, among the latest ones of a query
+// last_passed: The latest micro-batch with assertions and without a failed one, among the latest micro-batches of a query
 MATCH (s:HwSegment)
 WHERE s.query = $given.query AND s.start > $given.first - $given.size AND s.last_passed >= $given.first
 WITH s ORDER BY s.query DESC, s.start DESC LIMIT 1
 RETURN s.last_passed AS batch
 
-// next_of_dataset: The first run after another that read or wrote a dataset, by state
+// next_of_dataset: The first run after another one that read or wrote a dataset, by state
 MATCH (d:HwDataset)<-[link:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND coalesce(r.inferred_state, r.state) IN $given.states
@@ -158,7 +158,7 @@ WHERE EXISTS { (r)-[own:CONSUMED|PRODUCED]->(d:HwDataset) WHERE type(own) = $giv
 WITH r, began LIMIT 1
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// next_of_job: The first run of a job after another, by state
+// next_of_job: The first run of a job after another one, by state
 MATCH (:HwJob {key: $given.of})<-[:OF]-(r:HwRun)
 WHERE coalesce(r.inferred_state, r.state) IN $given.states
 WITH r, coalesce(r.started_at, r.first_seen, r.last_seen, $given.epoch) AS began
@@ -166,7 +166,7 @@ WHERE $given.began IS NULL OR began > $given.began OR (began = $given.began AND 
 WITH r, began ORDER BY began, r.key LIMIT 1
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// of_dataset: Runs that read or wrote a dataset, the latest first; found from its jobs, as it may have a million micro-batches
+// of_dataset: Runs that read or wrote a dataset, the latest first; found by its jobs, since it may have a million micro-batches
 MATCH (d:HwDataset)<-[link:READS|WRITES]-(:HwJob)<-[:OF]-(r:HwRun)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.of AND type(link) = $given.link AND ($given.states IS NULL OR coalesce(r.inferred_state, r.state) IN $given.states)
@@ -201,7 +201,7 @@ WHERE ($given.since IS NULL OR began >= $given.since) AND ($given.until IS NULL 
 WITH r, began ORDER BY began DESC, r.key DESC LIMIT $given.limit
 RETURN r {.key, .run_id, .name, .job_namespace, .job_name, .processing_type, state: coalesce(r.inferred_state, r.state), ended_at: coalesce(r.ended_at, r.inferred_ended_at), .inferred_because, .inferred_by, .code_version, .config_version, .plan_digest, .error_type, .error_message, .query_id, .first_batch, .last_batch, began: coalesce(r.started_at, r.first_seen, r.last_seen)} AS run
 
-// open: Runs without an end, the longest unseen first; an application is seen with the runs that it started
+// open: Runs without an end, the longest unseen first; a run that an application started counts as the application's
 MATCH (r:HwRun)
 USING INDEX r:HwRun(open, last_seen)
 WHERE r.open = true AND r.last_seen < $given.before AND r.tenant = $given.tenant
@@ -234,7 +234,7 @@ RETURN q.key AS key, q.query_id AS query_id, coalesce(r.first_batch, q.first_bat
 MATCH (r:HwRun {key: $given.run})
 RETURN reduce(total = 0, batches IN [(r)<-[:IN_RUN]-(s:HwSummary) | s.batches] | total + batches) AS total
 
-// uses: Inputs and outputs that a run itself reports
+// uses: Inputs and outputs that events of a run report
 MATCH (:HwRun {key: $given.run})-[u:CONSUMED|PRODUCED]->(d:HwDataset)
 WHERE type(u) = $given.use
 RETURN d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS dataset, properties(u) AS part

@@ -1,4 +1,4 @@
-// at: The schemas of datasets that were reported last by a time
+// at: The last schema of each dataset that had been reported by a time
 UNWIND $given.keys AS key
 MATCH (d:HwDataset)
 USING INDEX SEEK d:HwDataset(key)
@@ -18,7 +18,7 @@ MATCH (s:HwSchemaVersion {key: key})-[:OF]->(d:HwDataset)
 RETURN s.key AS key, d {.key, .namespace, .name, .title, .symlinks, .symlink_types} AS dataset,
   s {.digest, .columns, .data_types, .nullable, .first_seen, .last_seen} AS schema
 
-// latest: The latest schemas of a dataset by any of its names, and how many there are
+// latest: The latest schemas of a dataset by any of its names, and their number
 MATCH (d:HwDataset)<-[:OF]-(s:HwSchemaVersion)
 USING INDEX SEEK d:HwDataset(key)
 WHERE d.key IN $given.keys

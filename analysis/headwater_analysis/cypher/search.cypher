@@ -15,7 +15,7 @@ WITH n, r, d, score ORDER BY score DESC, n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: score, properties: n {.key, .name, .data_type, left: r.last_seen IS NOT NULL},
   dataset: d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped}}) AS rows
 
-// columns_of: Columns of some datasets that have for each of some words one that begins with it
+// columns_of: Columns of some datasets whose names have, for each prefix, a word that begins with it
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n:HwColumn)
 WHERE d.key IN $given.keys AND d.tenant = $given.tenant AND all(word IN $given.words WHERE ' ' + n._words CONTAINS ' ' + word)
 WITH n, r, d ORDER BY n.key LIMIT $given.limit
@@ -35,7 +35,7 @@ WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $g
 WITH n, score ORDER BY score DESC, n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: score, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped}}) AS rows
 
-// declared_columns: Columns for which one of some tags, or for which or whose dataset a sensitivity, is declared, with their datasets
+// declared_columns: Columns with one of some declared tags, or with a declared sensitivity of the column or its dataset
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
@@ -55,7 +55,7 @@ WITH DISTINCT n, r, d ORDER BY n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: 0.0, properties: n {.key, .name, .data_type, left: r.last_seen IS NOT NULL},
   dataset: d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped}}) AS rows
 
-// declared_datasets: Datasets for which one of some owners, or one of some tags, or a sensitivity, is declared
+// declared_datasets: Datasets with one of some declared owners or tags, or with a declared sensitivity
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
@@ -69,7 +69,7 @@ WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
 WITH DISTINCT n ORDER BY n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: 0.0, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped}}) AS rows
 
-// declared_jobs: Jobs for which one of some owners, or one of some tags, or a sensitivity, is declared
+// declared_jobs: Jobs with one of some declared owners or tags, or with a declared sensitivity
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job'
@@ -83,14 +83,14 @@ WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
 WITH DISTINCT n ORDER BY n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: 0.0, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type}}) AS rows
 
-// declared_owners: Owners that are declared of datasets or jobs
+// declared_owners: Owners that are declared for datasets or jobs
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type IN ['dataset', 'job']
 UNWIND x.owners AS owner
 RETURN DISTINCT owner AS key, '' AS value
 
-// declared_tags: Tags that are declared of datasets, of their columns, or of jobs
+// declared_tags: Tags that are declared for datasets, for their columns, or for jobs
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type IN ['dataset', 'job']
@@ -106,7 +106,7 @@ WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $g
 WITH n, score ORDER BY score DESC, n.key LIMIT $given.limit
 RETURN collect({id: id(n), score: score, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type}}) AS rows
 
-// uses: Number of datasets that each of these feeds
+// uses: Number of datasets that each of these datasets feeds
 UNWIND $given.nodes AS node
 MATCH (n:HwDataset) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(COUNT {

@@ -1,4 +1,4 @@
-// failed: Datasets, among these, that the latest failed runs name as their outputs
+// failed: Datasets among these that are outputs of the latest failed runs
 UNWIND ['FAIL', 'ABORT'] AS state
 CALL (state) {
   MATCH (r:HwRun)

@@ -1,11 +1,11 @@
-// counts: Number of micro-batches of these queries, in segments that are wholly in a span of time
+// counts: Number of micro-batches of these queries, in segments that lie completely in a span of time
 UNWIND $given.queries AS query
 MATCH (s:HwSegment)
 WHERE s.query = query AND s.start >= 0
   AND ($given.begin IS NULL OR s.first_time >= $given.begin) AND ($given.end IS NULL OR s.last_time < $given.end)
 RETURN coalesce(sum(CASE WHEN $given.begin IS NULL AND $given.end IS NULL THEN s.batches ELSE s.timed END), 0) AS total
 
-// cut_segments: Segments that are partly in a span of time
+// cut_segments: Segments that lie partly in a span of time
 UNWIND $given.queries AS query
 MATCH (s:HwSegment)
 WHERE s.query = query AND s.start >= 0

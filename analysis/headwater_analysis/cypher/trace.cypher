@@ -64,7 +64,7 @@ CALL () {
 }
 RETURN datasets, plans, users, segments
 
-// contested: Batches of some queries of which other positions were reported, too
+// contested: Batches of some queries with conflicting reports of their positions
 UNWIND $given.queries AS query
 CALL (query) {
   MATCH (s:HwSegment)
@@ -74,7 +74,7 @@ CALL (query) {
 }
 RETURN query, s.contested AS batches
 
-// event_time: Event times that each start of a query reported; null for one that reported nothing
+// event_time: Event-time facet of each start of a query; null for a start without this facet
 MATCH (:HwQuery {key: $given.query})<-[:IN_QUERY]-(r:HwRun)
 RETURN DISTINCT head([i IN range(0, size(coalesce(r.facet_names, [])) - 1)
   WHERE r.facet_names[i] = $given.facet | r.facets[i]]) AS reported
@@ -129,7 +129,7 @@ RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._reti
   },
   job: head([(q)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}])} AS query
 
-// reading_runs: Batch runs of the jobs that read a dataset, as far as they ended after a time
+// reading_runs: Batch runs of the jobs that read a dataset, without those that ended before a time
 UNWIND $given.wants AS want
 MATCH (:HwDataset {key: want.dataset})<-[:READS]-(j:HwJob)
 CALL (j, want) {
@@ -148,7 +148,7 @@ RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
   head([(r)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
 
-// summaries: Summaries of queries whose micro-batches used some of these offsets, with all that they used
+// summaries: Summaries of queries whose micro-batches used some of these offsets, with all their uses
 UNWIND $given.wants AS want
 MATCH (s:HwSummary)
 WHERE s.query = want.query AND s.first_batch >= 0
@@ -161,7 +161,7 @@ RETURN want.n AS n,
   head([(s)-[:IN_RUN]->(r:HwRun) | r {.code_version, .config_version}]) AS run,
   [(s)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
 
-// summaries_among: Summaries of a query with micro-batches among some, with all that they used
+// summaries_among: Summaries of a query with micro-batches in a range of batch ids, with all their uses
 MATCH (s:HwSummary)
 WHERE s.query = $given.query AND s.first_batch <= $given.last AND s.last_batch >= $given.first
 WITH s ORDER BY s.first_batch, s.key LIMIT $given.limit
@@ -177,7 +177,7 @@ UNWIND $given.versions AS version
 MATCH (:HwVersion {key: version})<-[r:READ|WROTE]-(s:HwSegment)
 RETURN s.query AS query, r.batches AS batches ORDER BY query, s.start LIMIT $given.limit
 
-// version_known: Check whether a version is known
+// version_known: Check whether the graph has a version
 MATCH (v:HwVersion {key: $given.key})
 RETURN v.key AS key
 
@@ -194,7 +194,7 @@ MATCH (:HwDataset {key: $given.dataset})<-[:OF]-(v:HwVersion) WHERE $given.text 
 WITH v.version AS version ORDER BY version LIMIT 5
 RETURN collect(version) AS versions
 
-// writing_runs: Batch runs of the jobs that write a dataset, the latest first, as far as they began before a time
+// writing_runs: Batch runs of the jobs that write a dataset, the latest first, without those that began after a time
 UNWIND $given.wants AS want
 MATCH (:HwDataset {key: want.dataset})<-[:WRITES]-(j:HwJob)
 CALL (j, want) {

@@ -28,7 +28,7 @@ class ReadingConsumer:
         contact: address for questions.
         criticality: declared criticality.
         notice_days: notice before a change that its people need, in days.
-        freshness_seconds: maximum age of its data.
+        freshness_seconds: maximum age of its data, in seconds.
         deadline: time of day by which it needs its data.
         url: address of the consumer.
         reads: names of the requested assets that it reads; at most 20.

@@ -42,12 +42,12 @@ def merge(declarations: Iterable[Declaration]) -> Declared:
     first = ordered[0]
     times = Counter(one.set for one in ordered)
     # A set that declares one dataset under two names may contradict itself.
-    by = [one.set if times[one.set] == 1 else f"{one.set} ({_spelled(one)})" for one in ordered]
+    labels = [one.set if times[one.set] == 1 else f"{one.set} ({_spelled(one)})" for one in ordered]
     out.values.update(
-        _merged(first, None, [(set_, one.values) for set_, one in zip(by, ordered, strict=True)], out.contradictions)
+        _merged(first, None, [(of, one.values) for of, one in zip(labels, ordered, strict=True)], out.contradictions)
     )
     for path in sorted({path for one in ordered for path in one.columns}):
-        rows = [(set_, one.columns[path]) for set_, one in zip(by, ordered, strict=True) if path in one.columns]
+        rows = [(set_, one.columns[path]) for set_, one in zip(labels, ordered, strict=True) if path in one.columns]
         out.columns[path] = _merged(first, path, rows, out.contradictions)
     return out
 
@@ -72,8 +72,8 @@ def _merged(
     rows: Sequence[tuple[str, Mapping[str, Any]]],
     contradictions: list[Contradiction],
 ) -> dict[str, Any]:
-    beside = {name for names in PARALLEL.values() for name in names}
-    names = sorted({name for _, values in rows for name in values} - beside - {_TAGS, _TAG_VALUES, *MARKS})
+    parallel = {name for names in PARALLEL.values() for name in names}
+    names = sorted({name for _, values in rows for name in values} - parallel - {_TAGS, _TAG_VALUES, *MARKS})
     out: dict[str, Any] = {}
 
     def differ(property_: str, values: dict[str, Any]) -> None:

@@ -79,7 +79,7 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
 
 
 def feeds_elsewhere(tx: Transaction, name: str) -> set[tuple[str, str]]:
-    """Pairs of keys of input and output dataset, of jobs that sets other than `name` declare."""
+    """Pairs of input and output dataset, by key, of the jobs that sets other than `name` declare."""
     return {(pair[:_KEY], pair[_KEY:]) for pair in tx.one("declared/feeds_elsewhere", set=name)["pairs"]}
 
 
@@ -92,13 +92,13 @@ def edge_text(output: str, source: str, kind: str | None, expression: str | None
 def declared_edges(reader: Reader, plans: Iterable[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
     """Edges of declared jobs' plans, formatted by `edge_text`, by key of the job and digest of the plan."""
     keys = {plan_key(reader.tenant, job, digest): (job, digest) for job, digest in plans}
-    out: dict[tuple[str, str], set[str]] = {of: set() for of in keys.values()}
+    out: dict[tuple[str, str], set[str]] = {plan: set() for plan in keys.values()}
     rows = reader.read(lambda tx: tx.rows("declared/edges", plans=sorted(keys))) if keys else ()
     for row in rows:
-        into, of = spelling(row["namespace"], row["name"]), spelling(row["source_namespace"], row["source_name"])
+        into, source = spelling(row["namespace"], row["name"]), spelling(row["source_namespace"], row["source_name"])
         text = edge_text(
             with_column(into, row["column"]),
-            with_column(of, row["source_column"]),
+            with_column(source, row["source_column"]),
             row["kind"],
             row["expression"],
             masking=bool(row["masking"]),
@@ -162,7 +162,7 @@ def _read(
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
     names = {key: (spelling(namespace, name), column) for key, namespace, name, column in found}
     if tx.visible is not None:
-        rows = [{**row, "declaration": _seen(row["declaration"], names)} for row in rows]
+        rows = [{**row, "declaration": _without_hidden(row["declaration"], names)} for row in rows]
     if shown and tx.several_names:
         identities = Identities.of(tx)
         datasets = {key: dataset_key(tx.tenant, namespace, name) for key, namespace, name, _ in found}
@@ -173,8 +173,8 @@ def _read(
     return sorted((_declaration(row, names) for row in rows), key=lambda one: one.key)
 
 
-def _seen(stored: Mapping[str, Any], names: Mapping[str, object]) -> dict[str, Any]:
-    """Properties of a declaration without hidden datasets and columns: these have no name for the asker."""
+def _without_hidden(stored: Mapping[str, Any], names: Mapping[str, object]) -> dict[str, Any]:
+    """Properties of a declaration without datasets and columns that are hidden from the asker: `names` lacks these."""
     out = dict(stored)
     for name in ("inputs", "outputs", "_consumes"):
         if out.get(name) is not None:
@@ -184,7 +184,7 @@ def _seen(stored: Mapping[str, Any], names: Mapping[str, object]) -> dict[str, A
         mappings = [
             each for each in zip(*(out[name] for name in lists), strict=True) if {each[0], each[2]} <= names.keys()
         ]
-        out |= {name: [each[place] for each in mappings] for place, name in enumerate(lists)}
+        out |= {name: [each[index] for each in mappings] for index, name in enumerate(lists)}
     return out
 
 
@@ -219,8 +219,8 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
         return out
 
     def spelled(key: str, column: str | None = None) -> str:
-        dataset, of = names.get(key, (key, None))
-        return with_column(dataset, column or of)
+        dataset, own_column = names.get(key, (key, None))
+        return with_column(dataset, column or own_column)
 
     for name in ("inputs", "outputs"):
         if name in out:
@@ -257,6 +257,6 @@ def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[s
     reported |= {row["key"]: owners_of(row) for row in (tx.rows("declared/owners", keys=others) if others else ())}
     out = {}
     for key, each in names.items():
-        by_people = [owner for name in each if name in stated for owner in owners_of(stated[name].values)]
-        out[key] = tuple(dict.fromkeys(by_people or [owner for name in each for owner in reported.get(name, ())]))
+        declared_ones = [owner for name in each if name in stated for owner in owners_of(stated[name].values)]
+        out[key] = tuple(dict.fromkeys(declared_ones or [owner for name in each for owner in reported.get(name, ())]))
     return out

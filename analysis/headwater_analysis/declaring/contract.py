@@ -65,8 +65,8 @@ def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str
         key=lambda body: str(body.dataset),
     )
     document = _document(declared, bodies)
-    made = read_contract("contract", _yaml(document))
-    by_dataset = {body.dataset: body for body in made.declarations.values()}
+    read_back = read_contract("contract", _yaml(document))
+    by_dataset = {body.dataset: body for body in read_back.declarations.values()}
     for object_, body in zip(document["schema"], bodies, strict=True):
         found = by_dataset[body.dataset]
         _add(object_, _differences(body, found, but=("set", "columns")))
@@ -80,17 +80,17 @@ def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str
         types = (observed or {}).get(body.dataset, {}) if body.dataset is not None else {}
         for path, property_ in properties.items():
             if (type_ := types.get(path)) is not None:
-                _state(property_, type_)
+                _add_observed(property_, type_)
     return _yaml(document)
 
 
-def _state(property_: dict[str, Any], observed: ObservedType) -> None:
+def _add_observed(property_: dict[str, Any], observed: ObservedType) -> None:
     """Add the observed type and nullability to a property, before its own fields."""
     names = ("customProperties", "items", "properties")
     inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
     if observed.type is not None and "physicalType" not in property_:
         for name, value in _type_fields(observed.type).items():
-            # A type that the property has already stays: a JSON string also has properties.
+            # The property's own type stays: a JSON string has properties, too.
             property_.setdefault(name, value)
     if observed.nullable is not None:
         property_["required"] = not observed.nullable
@@ -139,7 +139,7 @@ def _names(bodies: Iterable[DeclarationEvent]) -> list[str]:
 
 def _object(body: DeclarationEvent, name: str) -> dict[str, Any]:
     dataset = body.dataset
-    assert dataset is not None  # noqa: S101 - chosen so; for the type checker
+    assert dataset is not None  # noqa: S101 - callers pass only datasets; for the type checker
     object_: dict[str, Any] = {
         "name": name,
         "physicalName": dataset.name,
@@ -253,9 +253,9 @@ def _differences(declared: msgspec.Struct, found: msgspec.Struct, *, but: Sequen
     }
 
 
-def _add(of: dict[str, Any], fields: dict[str, Any]) -> None:
+def _add(target: dict[str, Any], fields: dict[str, Any]) -> None:
     if fields:
-        rows = of.setdefault("customProperties", [])
+        rows = target.setdefault("customProperties", [])
         rows += [{"property": f"{PREFIX}{name}", "value": value} for name, value in fields.items()]
 
 

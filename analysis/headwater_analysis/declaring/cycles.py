@@ -8,7 +8,7 @@ from typing import Final
 
 from headwater_schemas.events import DatasetRef, DeclarationEvent
 
-_MOST: Final = 20
+_MOST_CYCLES: Final = 20
 _Feeds = Mapping[str, set[str]]
 
 
@@ -48,7 +48,7 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
             continue
         seen.add(group)
         out.append([source, *_shortest_path(feeds, target, source)])
-    return out[:_MOST]
+    return out[:_MOST_CYCLES]
 
 
 def _groups(feeds: _Feeds) -> dict[str, int]:
@@ -92,9 +92,9 @@ def _shortest_path(feeds: _Feeds, start: str, end: str) -> list[str]:
             if target not in before:
                 before[target] = node
                 waiting.append(target)
-    way: list[str] = []
+    path: list[str] = []
     here: str | None = end
     while here is not None:
-        way.append(here)
+        path.append(here)
         here = before[here]
-    return way[::-1]
+    return path[::-1]

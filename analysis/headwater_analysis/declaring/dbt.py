@@ -3,14 +3,14 @@
 | in dbt                        | becomes                                                                    |
 |-------------------------------|----------------------------------------------------------------------------|
 | the project                   | the set `dbt:<project>`                                                    |
-| models, seeds, snapshots, sources | datasets `database.schema.table` in the namespace that is given        |
-| `meta.headwater_dataset`      | the dataset for one of these, in place of this name: a table of the lake |
-| `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
+| models, seeds, snapshots, sources | datasets `database.schema.table` in the given namespace                |
+| their `meta.headwater_dataset` | the dataset's name instead of this one, e.g. of a table in the lake       |
+| `description`, `tags`, `meta.owner`, groups' owners, columns | those of the datasets; also columns of the catalog |
 | a column's type in the catalog, else its `data_type` | its type                                              |
 | tests                         | tags `test` of the columns and datasets that they test                     |
 | dependencies of a model       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
 | exposures                     | consumers that read their dependencies, through metrics and semantic models |
-| a source's `freshness`        | the age from which it is an error, else a warning                              |
+| a source's `freshness`        | freshness: the age at which dbt reports an error, else the age at which it warns |
 
 Ephemeral models are no datasets: dependants of an ephemeral model depend on its inputs.
 https://docs.getdbt.com/reference/artifacts/manifest-json

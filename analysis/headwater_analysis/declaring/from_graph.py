@@ -93,9 +93,9 @@ def contracts_of(
                 documents[name] = state.document
     out = []
     for name, document in documents.items():
-        of = [each for each in found.values() if name in each.declared.sets]
-        others = {each for one in of for each in one.declared.sets} - {name}
-        spelled = tuple(each.asset.spelling for each in of)
+        covered = [each for each in found.values() if name in each.declared.sets]
+        others = {each for one in covered for each in one.declared.sets} - {name}
+        spelled = tuple(each.asset.spelling for each in covered)
         out.append(DatasetContract(name, spelled, tuple(sorted(others)), 0, document))
     left = [each for each in found.values() if documents.keys().isdisjoint(each.declared.sets)]
     together = [left] if contract_id is not None else [[each] for each in left]
@@ -134,7 +134,7 @@ def _made(found: Sequence[_Found], name: str) -> DatasetContract:
 def _body(name: str, dataset: DatasetRef, found: _Found) -> DeclarationEvent:
     """Merge all sets' declarations of a dataset into one, with all columns of its schema, in their order.
 
-    If no set has a description, the description is that of events.
+    If no set has a description, the description is the one that events report.
     """
     values, columns = found.declared.values, found.declared.columns
     described = {column.name: column.description for column in found.columns}

@@ -78,12 +78,12 @@ def _zones() -> frozenset[str]:
 
 def _deadline(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be a text: put it into quotes")  # noqa: TRY004 - what pydantic takes for a mistake
+        raise ValueError("must be a text: put it into quotes")  # noqa: TRY004 - pydantic expects ValueError
     found = re.fullmatch(_DEADLINE, value)
     if found is None:
         raise ValueError("write a time of day: 06:00 Europe/Berlin, or Mon-Fri 07:30 UTC")
     zone = found[1]
-    # A system without time zones, such as a small image, knows no wrong ones.
+    # Without a database of time zones, as in a small image, every zone is accepted.
     known = _zones() if zone is not None and not _OFFSET.fullmatch(zone) else ()
     if known and zone not in known:
         near = difflib.get_close_matches(str(zone), sorted(known), n=1)
@@ -142,7 +142,7 @@ class _Described(_Part):
     freshness: Seconds | None = None
     """Greatest age of its data, e.g. `15m`."""
     deadline: Deadline | None = None
-    """Time by which its data has to be there, with zone, perhaps on some days only: `Mon-Fri 06:00 Europe/Berlin`."""
+    """Time by which its data must be complete, with a time zone, e.g. `Mon-Fri 06:00 Europe/Berlin`."""
     notice: Days | None = None
     """Notice that people need before a change, e.g. `14d`."""
     on_call: Name | None = None
@@ -300,9 +300,9 @@ class Declarations(_Part):
     set: Name
     """Id of the set. Declarations that leave the file are withdrawn from the set of this id."""
     revision: Annotated[StrictInt, Field(ge=1, le=_LARGEST // 2)] | None = None
-    """Number of the revision; without one, the number after the one in the graph."""
+    """Number of the revision. Default: 1 more than the number in the graph."""
     namespace: str | None = None
-    """Namespace of names that are written without one."""
+    """Namespace of all names without a namespace."""
     datasets: list[Dataset] = []
     jobs: list[Job] = []
     consumers: list[Consumer] = []

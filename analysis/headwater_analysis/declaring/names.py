@@ -62,7 +62,7 @@ def found_in(reader: Reader) -> Names:
             several = ", ".join(error.candidates[:_MOST_NAMED])
             raise UnresolvedNameError(f"the graph has several datasets {name}: {several}") from error
         if asset.key.startswith(name.lower()):
-            raise UnresolvedNameError(f"{name} is the beginning of a dataset's key, and no name")
+            raise UnresolvedNameError(f"{name} is the beginning of a dataset's key, not a name")
         return DatasetRef(asset.namespace or "", asset.name)
 
     return Names(find)

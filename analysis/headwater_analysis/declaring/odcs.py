@@ -148,7 +148,7 @@ class _Contract:
             path: Path = ("schema", index)
             dataset = self._dataset_of(one, path)
             if dataset is not None and dataset in named.values():
-                self._wrong(path, f"is the dataset {dataset.namespace} {dataset.name} again")
+                self._wrong(path, f"is dataset {dataset.namespace} {dataset.name}, as an earlier object is")
             elif dataset is not None:
                 named[index] = dataset
         if self._problems:
@@ -199,7 +199,8 @@ class _Contract:
                 why = f", and {error}"
         self._wrong(
             path,
-            f"no server tells which dataset it is{why}: give customProperties {NAMESPACE} and {NAME}, or --namespace",
+            f"its dataset is unknown, since no server gives a namespace{why}: add customProperties {NAMESPACE} and "
+            f"{NAME}, or give --namespace",
         )
         return None
 
@@ -213,7 +214,7 @@ class _Contract:
             dataset=dataset,
             description=_text(one.get("description")) or _text(one.get("businessName")) or self._purpose(),
             owners=self._owners(),
-            tags=_tags([*_words(self._value), *_words(one)], self._about()),
+            tags=_tags([*_words(self._value), *_words(one)], self._contract_tags()),
             glossary=_definitions(self._value, one),
             freshness_seconds=freshness,
             keep_days=keep,
@@ -255,7 +256,7 @@ class _Contract:
         description = self._value.get("description")
         return _text(description.get("purpose")) if isinstance(description, dict) else _text(description)
 
-    def _about(self) -> dict[str, str]:
+    def _contract_tags(self) -> dict[str, str]:
         if DECLARATIONS in _custom(self._value):
             return {}
         names = {"domain": "domain", "dataProduct": "data_product", "status": "contract_status"}
@@ -323,17 +324,17 @@ class _Contract:
                 set=self._set, job=JobRef(FORMAT, str(self._value["id"])), lineage=column_lineage(rows)
             )
 
-    def _source(self, text: str, own: Mapping[str, DatasetRef], beside: DatasetRef) -> tuple[DatasetRef, str | None]:
-        """Parse a source: an object of the contract, its column, or a dataset in the namespace of `beside`."""
+    def _source(self, text: str, own: Mapping[str, DatasetRef], output: DatasetRef) -> tuple[DatasetRef, str | None]:
+        """Parse a source: an object of the contract, its column, or a dataset in the namespace of the output."""
         if text in own:
             return own[text], None
         table, _, column = text.rpartition(".")
         if table in own:
             return own[table], column
         if "/" in text or "." in text:
-            return DatasetRef(beside.namespace, text), None
-        above, slash, _ = beside.name.rpartition("/" if "/" in beside.name else ".")
-        return DatasetRef(beside.namespace, f"{above}{slash}{text}"), None
+            return DatasetRef(output.namespace, text), None
+        parent, slash, _ = output.name.rpartition("/" if "/" in output.name else ".")
+        return DatasetRef(output.namespace, f"{parent}{slash}{text}"), None
 
 
 def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:

@@ -35,7 +35,7 @@ from headwater_schemas.identity import canonical_lineage, declaration_digest
 from headwater_schemas.redacted_values import redacted
 
 _MOST_PROBLEMS: Final = 100
-_OF_A_ROW: Final = 2
+_ROW_STEPS: Final = 2
 """Number of steps in the path of a single dataset, job or consumer."""
 _FORMS_READ: Final = frozenset({model.Read.__name__, model.Named.__name__})
 _INDIRECT: Final = frozenset(
@@ -75,7 +75,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
         raise DeclarationError(_problems_of(file, document, error)) from error
-    return _Builder(file, document, found, names).made()
+    return _Builder(file, document, found, names).declared_set()
 
 
 class _Builder:
@@ -85,13 +85,13 @@ class _Builder:
         self._file, self._document, self._found, self._names = file, document, found, names
         self._problems: list[FileProblem] = []
 
-    def made(self) -> DeclaredSet:
+    def declared_set(self) -> DeclaredSet:
         declarations: dict[str, DeclarationEvent] = {}
         lines: dict[str, int] = {}
         subjects: dict[object, int] = {}
-        for place, make in (("datasets", self._dataset), ("jobs", self._job), ("consumers", self._consumer)):
-            for index, one in enumerate(getattr(self._found, place)):
-                path: Path = (place, index)
+        for key, make in (("datasets", self._dataset), ("jobs", self._job), ("consumers", self._consumer)):
+            for index, one in enumerate(getattr(self._found, key)):
+                path: Path = (key, index)
                 body = redacted(make(one, path))
                 line = self._document.line(path)
                 subject = (body.dataset, body.job, body.consumer)
@@ -125,7 +125,7 @@ class _Builder:
 
     def _job(self, one: model.Job, path: Path) -> DeclarationEvent:
         if (pairs := len(one.inputs or ()) * len(one.outputs or ())) > MOST_PAIRS:
-            self._wrong(path, f"every input feeds every output, and {pairs:,} pairs are over {MOST_PAIRS:,}: split it")
+            self._wrong(path, f"every input feeds every output: {pairs:,} pairs, at most {MOST_PAIRS:,}; split the job")
         return DeclarationEvent(
             **self._described(one),
             job=JobRef(self._namespace(one.namespace, path), one.name),
@@ -160,7 +160,7 @@ class _Builder:
         if own is not None:
             return own
         if self._found.namespace is None:
-            self._wrong(path, "has no namespace: give it `namespace`, or the file one for all")
+            self._wrong(path, "has no namespace: add `namespace` here, or to the file for all names")
             return ""
         return self._found.namespace
 
@@ -170,7 +170,7 @@ class _Builder:
         try:
             return self._names.dataset(name)
         except UnresolvedNameError as error:
-            self._wrong(path, f"{error}; or give it `namespace`, or the file one for all")
+            self._wrong(path, f"{error}; or add `namespace` here, or to the file for all names")
             return DatasetRef("", name)
 
     def _ref(self, ref: model.Ref, path: Path) -> DatasetRef:
@@ -318,16 +318,16 @@ def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -
     """Convert pydantic's errors to problems, one for each path, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
-        if _is_of_the_form_meant(document.value, one["loc"]):
+        if _is_of_intended_form(document.value, one["loc"]):
             found.setdefault(_path_of(document.value, one), []).append(one)
     # A value that fits no member of a union has its own errors, and one for each member.
-    above = {place[:end] for place in found for end in range(len(place))}
-    places = [place for place in found if place not in above]
-    return [FileProblem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
+    parents = {path[:end] for path in found for end in range(len(path))}
+    paths = [path for path in found if path not in parents]
+    return [FileProblem(file, document.line(path), path, _message(found[path])) for path in paths[:_MOST_PROBLEMS]]
 
 
-def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:
-    """Return whether an error belongs to the form that the file means: a mapping with `dataset` means a `Read`."""
+def _is_of_intended_form(value: Any, loc: Sequence[str | int]) -> bool:
+    """Return whether an error belongs to the form that the file intends: a mapping with `dataset` intends a `Read`."""
     for step in loc:
         if step in _FORMS_READ and isinstance(value, dict):
             return step == (model.Read if "dataset" in value else model.Named).__name__
@@ -344,11 +344,11 @@ def _has(value: Any, step: str | int) -> bool:
 
 def _path_of(value: Any, error: Any) -> Path:
     """Path of an error in the document: existing steps, and a missing key; names of types are left out."""
-    place: Path = ()
+    path: Path = ()
     for step in error["loc"]:
         if _has(value, step):
-            place, value = (*place, step), value[step]
-    return (*place, error["loc"][-1]) if error["type"] == "missing" else place
+            path, value = (*path, step), value[step]
+    return (*path, error["loc"][-1]) if error["type"] == "missing" else path
 
 
 def _message(errors: Sequence[Any]) -> str:
@@ -377,17 +377,17 @@ def _hint(error: Any) -> str:
         return ": put it into [ ]"
     if type_ == "dict_type" and isinstance(value, list):
         return ": `name: value`, without a dash before it"
-    if type_ == "model_type" and isinstance(value, str) and len(error["loc"]) == _OF_A_ROW:
+    if type_ == "model_type" and isinstance(value, str) and len(error["loc"]) == _ROW_STEPS:
         return " that begins with `name:`"
     return ""
 
 
 def _unknown(loc: tuple[str | int, ...]) -> str:
     if _REST.fullmatch(str(loc[-1])):
-        return "belongs to the value before it, which has a comma: put that into quotes"
+        return "belongs to the previous value, which has a comma: put that value into quotes"
     known = _keys_at(loc)
     near = difflib.get_close_matches(str(loc[-1])[:100], known, n=1)
-    meant = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}" if known else ""
+    meant = f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(known)}" if known else ""
     return f"no such key{meant}"
 
 

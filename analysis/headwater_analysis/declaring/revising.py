@@ -256,10 +256,10 @@ def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object])
 
 
 def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
-    """Return the set, with normal spelling for all datasets that the graph lacks.
+    """Return the set, with the usual spelling (`naming.normal`) for all datasets that the graph lacks.
 
     A declaration of `s3a://lake` `orders` would otherwise describe a dataset that nothing writes: capture and the
-    intake report it as `s3://lake` (`naming.normal`). A name that the graph has in exactly this spelling stays
+    intake report it as `s3://lake`. A name that the graph has in exactly this spelling stays
     unchanged: a producer of events may spell its datasets as it likes.
 
     Args:

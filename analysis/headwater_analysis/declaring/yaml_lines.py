@@ -55,7 +55,7 @@ class LocatedDocument:
 
 
 def parse_yaml(file: str, text: str) -> LocatedDocument:
-    """Parse the one document of a YAML text.
+    """Parse a YAML text, which must have one document.
 
     Raises:
         DeclarationError: the text isn't YAML, has a key twice, or has more values than a file may have.
@@ -105,7 +105,7 @@ class _Reading:
         next(self._events)  # the document ends
         following = next(self._events)
         if not isinstance(following, yaml.StreamEndEvent):
-            raise self._error(following, (), "a file is one YAML document, and here a second one begins")
+            raise self._error(following, (), "a file has one YAML document, but a second one begins here")
         return LocatedDocument(found.value, found.lines)
 
     def _value(self, event: Any, path: Path) -> _Value:
@@ -131,7 +131,7 @@ class _Reading:
     def _alias(self, event: Any, path: Path) -> _Value:
         found = self._anchors.get(event.anchor)
         if found is None:
-            raise self._error(event, path, f"there is no anchor &{event.anchor} that ends before here")
+            raise self._error(event, path, f"no anchor &{event.anchor} is complete before this alias")
         self._count(event, path, found.size)
         return found
 
@@ -142,10 +142,10 @@ class _Reading:
         self._count(start, path, 1)
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise self._error(event, path, "a key is a plain text here")
+                raise self._error(event, path, "a key must be plain text")
             key = event.value
             if key == "<<" and event.implicit[0]:
-                raise self._error(event, path, "merge keys (`<<`) aren't taken; write an alias for the whole value")
+                raise self._error(event, path, "merge keys (`<<`) aren't supported; write an alias for the whole value")
             if key in out:
                 raise self._error(event, (*path, key), "the key is there twice")
             found = self._value(next(self._events), (*path, key))
@@ -184,9 +184,9 @@ class _Reading:
         try:
             value = self._plain.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))
         except (yaml.YAMLError, ValueError) as error:
-            raise self._error(event, path, f"{tag} isn't taken") from error
+            raise self._error(event, path, f"{tag} isn't supported") from error
         if not isinstance(value, str | int | float | None):
-            raise self._error(event, path, f"{tag} isn't taken")
+            raise self._error(event, path, f"{tag} isn't supported")
         return value
 
     def _row(self, event: Any) -> str:

@@ -26,8 +26,8 @@ HOLDING: Final = frozenset({"critical", "legal-hold"})
 """Marks that forbid deletion."""
 TEST: Final = "test"
 """Mark of test data. A job that writes only test data doesn't need its inputs."""
-_WAYS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
-"""Statements for the datasets from which a mark reaches a dataset, by its spread."""
+_STATEMENTS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
+"""Name of the statement that finds the datasets from which a mark reaches a dataset, by the mark's spread."""
 _MOST_JOBS: Final = 1_000
 _MOST_NAMED: Final = 3
 
@@ -61,7 +61,7 @@ def may_delete(reader: Reader, question: DeletionQuestion) -> MayDelete:
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     if question.version == "":
-        raise QuestionError("A version has a name.", field="version")
+        raise QuestionError("Give the name of a version.", field="version")
     return reader.read(lambda tx: _answer(tx, question))
 
 
@@ -119,7 +119,7 @@ class _LineageHops:
         self._tx = tx
         self.asset = found.asset
         self._hops: dict[MarkSpread, dict[str, int]] = {}
-        for spread, statement in _WAYS.items():
+        for spread, statement in _STATEMENTS.items():
             walked = _reached(tx, [found.id], statement)
             nodes, keys = tx.one("lineage/written", nodes=sorted(walked.found)).values()
             members = Identities.of(tx).members
@@ -148,7 +148,7 @@ def _marks(
             )
             out.append((held, spread))
     every = [held for held, _ in out]
-    for spreading in _WAYS:
+    for spreading in _STATEMENTS:
         for name, known in declared(tx, lineage.keys(spreading)).items():
             for mark, of_version, spread, reason in _rows([known]):
                 if spread == spreading.value:
@@ -198,14 +198,14 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     identities.learn(datasets.values())
     shown = {key: identities.shown_node(node) for key, node in datasets.items()}
     found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
-    for spread, statement in _WAYS.items():
+    for spread, statement in _STATEMENTS.items():
         # First find the datasets that may declare such a mark, then the datasets that receive the mark.
         near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
         nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
         under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
         known = declared(tx, sorted(under))
         marked = {under[name] for name, each in known.items() if _has_test([each], spread)}
-        (back,) = (each for way, each in _WAYS.items() if way is not spread)
+        (back,) = (each for direction, each in _STATEMENTS.items() if direction is not spread)
         reached = _reached(tx, sorted(marked), back).found if marked else {}
         found |= {key for key, node in shown.items() if node in reached}
     return found
@@ -213,7 +213,10 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
     """Return whether a whole dataset has a mark `test`; with `spread`, only marks with this spread count."""
-    return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
+    return any(
+        mark == TEST and not version and (spread is None or direction == spread.value)
+        for mark, version, direction, _ in _rows(known)
+    )
 
 
 def _readers_of(tx: Transaction, version: Mapping[str, Any]) -> tuple[JobUse, ...]:
@@ -261,16 +264,16 @@ class _MayRead:
             )
         if self.near:
             yield (
-                f"{_jobs(self.near, 'touches', 'touch')} it or what is made from it, with incomplete column lineage, "
-                f"and may read it otherwise, too: {_named(self.near)}."
+                f"{_jobs(self.near, 'that uses', 'that use')} it or data derived from it may also read it in other "
+                f"ways (incomplete column lineage): {_named(self.near)}."
             )
 
     def notes(self) -> Iterator[str]:
         """Gaps that don't change the verdict."""
         if self.far:
             yield (
-                f"{_jobs(self.far, 'has', 'have')} incomplete column lineage; what is read there is known, and this "
-                f"isn't among it: {_named(self.far)}."
+                f"{_jobs(self.far, 'has', 'have')} incomplete column lineage, but known inputs, which don't include "
+                f"this dataset: {_named(self.far)}."
             )
 
 
@@ -286,9 +289,9 @@ def _named(jobs: Sequence[Asset]) -> str:
 def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead) -> Iterator[str]:
     """Gaps in the lineage of a dataset without known dependants."""
     if not any(use.observed for use in uses):
-        yield f"No event reports a job that reads or writes {dataset.spelling}: whoever uses it isn't captured."
+        yield f"No event reports a job that reads or writes {dataset.spelling}: its users aren't captured."
     if readers == _MOST_JOBS:
-        yield f"It has {_MOST_JOBS:,} readers or more: only the {_MOST_JOBS:,} seen last were looked at."
+        yield f"It has {_MOST_JOBS:,} readers or more: only the latest {_MOST_JOBS:,} were checked."
     yield from may_read.unknown()
 
 

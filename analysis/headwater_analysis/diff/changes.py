@@ -77,8 +77,8 @@ class ColumnChange:
         time: for an added column, time of the first schema with it; for a removed column, time of the last schema with
             it; for a changed column, first report of the schema after the change.
         before, after: type and nullability of a changed column; else None.
-        roles: for two runs or code versions, schemas that differ: the one that the dataset was READ with, the one that
-            it was written with (WROTE), or both. Empty: the schemas at the sides' times were compared.
+        roles: for two runs or code versions: READ if the schemas of the reads differ, WROTE if the schemas of the
+            writes differ. Empty: the schemas at the sides' times were compared.
     """
 
     change: DiffChange

@@ -41,7 +41,7 @@ class Endpoints(NamedTuple):
 
 
 class PlanEdge(NamedTuple):
-    """An edge of a plan. If the text is unknown, `expression_id` is compared instead."""
+    """An edge of a plan. If the text of its expression is unknown, `expression_id` is compared instead."""
 
     plan: str
     endpoints: Endpoints
@@ -219,10 +219,10 @@ def _scope(tx: Transaction, before: Point, after: Point, job: str | None, datase
         return _Scope([resolve_job(tx, job).asset], None)
     if dataset is not None:
         if not before.is_time:
-            raise QuestionError("Of a dataset, compare two times.", field="dataset")
-        of = resolve_dataset(tx, dataset).asset
-        rows = tx.rows("diff/writers", datasets=Identities.of(tx).members(of.key), limit=MOST_JOBS + 1)
-        return _Scope([job_asset(row["job"]) for row in rows], of)
+            raise QuestionError("For a dataset, compare two times.", field="dataset")
+        asset = resolve_dataset(tx, dataset).asset
+        rows = tx.rows("diff/writers", datasets=Identities.of(tx).members(asset.key), limit=MOST_JOBS + 1)
+        return _Scope([job_asset(row["job"]) for row in rows], asset)
     if before.run is not None and after.run is not None:
         jobs = {asset.key: asset for asset in (job_of_run(tx, before.run), job_of_run(tx, after.run))}
         if len(jobs) > 1:
@@ -231,7 +231,7 @@ def _scope(tx: Transaction, before: Point, after: Point, job: str | None, datase
     if not before.is_time:
         raise QuestionError("Name the job whose code versions are compared.", field="job")
     if before.time is None:
-        raise QuestionError("Of all jobs, compare from a time on.", field="before")
+        raise QuestionError("To compare all jobs, give the earlier time.", field="before")
     until = after.time if after.time is not None else before.time.replace(year=9999)
     rows = tx.rows(
         "diff/changed_jobs", since=min(before.time, until), until=max(before.time, until), limit=MOST_JOBS + 1

@@ -39,7 +39,7 @@ class Point:
     def __post_init__(self) -> None:
         """Check that at most one is given."""
         if sum(part is not None for part in (self.time, self.run, self.code_version)) > 1:
-            raise QuestionError("Compare times, runs or code versions, one of them on a side.", field="before")
+            raise QuestionError("Give only one for each side: a time, a run or a code version.", field="before")
 
     @property
     def is_time(self) -> bool:
@@ -123,7 +123,7 @@ def job_of_run(tx: Transaction, run_id: str) -> Asset:
     """
     run = resolve_run(tx, run_id)
     if run.job is None:
-        raise QuestionError(f"Of run {run_id!r} no job is known.", field="run")
+        raise QuestionError(f"The job of run {run_id!r} is unknown.", field="run")
     return run.job
 
 
@@ -197,7 +197,7 @@ def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:
-    """Datasets that the job used until that time, and used again in its latest run that began by then, or later."""
+    """Datasets that the job had used by this time, and that it still used in its latest run by then, or later."""
     latest = moment(tx.rows("diff/latest_run", job=job, as_of=time)[0]["first_seen"])
     return _datasets(row for row in tx.rows("diff/links_at", job=job) if _counts(row, latest, time))
 

@@ -50,7 +50,7 @@ def drawn_nodes(
     statuses = status_of(tx, {node: own.asset for node, own in found.items()}) if as_of is None else {}
     out = {}
     for node, own in found.items():
-        its, (drawn, total) = near[node], schemas.get(node, ((), None))
+        neighbours, (drawn, total) = near[node], schemas.get(node, ((), None))
         out[node] = DrawnNode(
             asset=own.asset,
             hops=hops[node],
@@ -60,12 +60,12 @@ def drawn_nodes(
             criticality=own.criticality,
             classification=own.classification,
             owners_of_jobs=own.owners_of_jobs,
-            more_upstream=len(its.upstream - hops.keys()),
-            more_downstream=len(its.downstream - hops.keys()),
+            more_upstream=len(neighbours.upstream - hops.keys()),
+            more_downstream=len(neighbours.downstream - hops.keys()),
             columns=drawn,
             columns_total=total,
-            upstream_total=len(its.upstream),
-            downstream_total=len(its.downstream),
+            upstream_total=len(neighbours.upstream),
+            downstream_total=len(neighbours.downstream),
             status=statuses.get(node),
             sensitivity=own.sensitivity,
             contact=own.contact,
@@ -80,7 +80,7 @@ def _schemas(
     if not datasets:
         return {}
     if as_of is not None:
-        return _schemas_then(tx, datasets, as_of)
+        return _schemas_at(tx, datasets, as_of)
     return {
         row["node"]: (
             tuple(DrawnColumn(column["key"], column["name"], column["type"] or None) for column in row["columns"]),
@@ -90,7 +90,7 @@ def _schemas(
     }
 
 
-def _schemas_then(
+def _schemas_at(
     tx: Transaction, datasets: Mapping[str, int], as_of: datetime
 ) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
     found: dict[int, tuple[tuple[DrawnColumn, ...], int]] = dict.fromkeys(datasets.values(), ((), 0))
@@ -294,12 +294,12 @@ def _reached(
     """Signed hops by id, and whether there are more datasets beyond the depth."""
     hops: dict[int, int] = {}
     beyond = False
-    for way, sign in ((Reach.UPSTREAM, -1), (Reach.DOWNSTREAM, 1)):
-        if direction not in (way, Reach.BOTH):
+    for side, sign in ((Reach.UPSTREAM, -1), (Reach.DOWNSTREAM, 1)):
+        if direction not in (side, Reach.BOTH):
             continue
 
         def leaving(
-            nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}"
+            nodes: Sequence[int], /, statement: str = f"lineage/datasets_{side.lower()}"
         ) -> Iterator[WalkStep[int]]:
             identities = Identities.of(tx)
             identities.learn(nodes)
@@ -318,8 +318,8 @@ def _reached(
 
 def _between(tx: Transaction, start: int, end: int, as_of: datetime | None) -> dict[int, int]:
     """Signed hops by id of the datasets on the paths between two datasets; empty if there is no path."""
-    for way, back in ((Reach.DOWNSTREAM, Reach.UPSTREAM), (Reach.UPSTREAM, Reach.DOWNSTREAM)):
-        reached, _ = _reached(tx, start, way, None, as_of)
+    for forth, back in ((Reach.DOWNSTREAM, Reach.UPSTREAM), (Reach.UPSTREAM, Reach.DOWNSTREAM)):
+        reached, _ = _reached(tx, start, forth, None, as_of)
         if end in reached:
             leading, _ = _reached(tx, end, back, None, as_of)
             return {node: hops for node, hops in reached.items() if node == end or node in leading}

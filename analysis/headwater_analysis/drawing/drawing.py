@@ -58,8 +58,8 @@ class DrawnNode:
         owners_of_jobs: owners of the jobs that write it, at most 20; `impact` names them if the dataset has no owners.
         more_upstream: number of datasets that feed it and aren't drawn.
         more_downstream: number of datasets that it feeds and that aren't drawn.
-        columns: if the question asks, columns in the order of the schema; at most 1,000.
-        columns_total: number of columns; None if the question doesn't ask.
+        columns: if requested, columns in the order of the schema; at most 1,000.
+        columns_total: number of columns; None if not requested.
         upstream_total: number of datasets that feed it, itself left out.
         downstream_total: number of datasets that it feeds, itself left out.
         status: its last run and the results of its latest checks now; None with `as_of`.
@@ -96,8 +96,8 @@ class DrawnEdge:
         target: key of the dataset that is written.
         via: jobs that write the target from the source, the latest seen first; at most 10.
         via_total: number of these jobs.
-        columns: if the question asks, the jobs' transformations of columns; at most 1,000.
-        columns_total: number of these transformations; None if the question doesn't ask.
+        columns: if requested, the jobs' transformations of columns; at most 1,000.
+        columns_total: number of these transformations; None if not requested.
     """
 
     key: str

@@ -165,9 +165,9 @@ def neighbours(
         asked = ("neighbours", tx.tenant, start.asset.key, direction, wanted, as_of)
         begin = 0
         if cursor is not None:
-            *after, name, key = paging.decode(cursor, question=asked, kinds=(int, int, str, str))
-            place = (after[0], after[1], name, key)
-            begin = bisect_right(listed, place, key=lambda node: _order(labels[node], near[node]))
+            criticality, downstream, name, key = paging.decode(cursor, question=asked, kinds=(int, int, str, str))
+            last = (criticality, downstream, name, key)
+            begin = bisect_right(listed, last, key=lambda node: _order(labels[node], near[node]))
         shown = listed[begin : begin + limit]
         more = begin + limit < len(listed)
         return NeighbourPage(

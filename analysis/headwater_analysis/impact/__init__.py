@@ -1,11 +1,11 @@
 """Impact of a change: hit assets, severity, reasons, and actions for their owners.
 
-change           changes, and the parts of the data that they concern
+change           changes, and the part of the data that a change affects
 policy           severity of each step of a change; default_policy.toml is the default policy
 policy_inputs    inputs of a policy: causes and facts of a step; consumers, criticality, promises, sensitivity
 stored_inputs    inputs of assets, looked up in the graph
 start            nodes where a change begins, and the datasets that a part of the data reached
-graph            small facts of the graph, a level at a time
+graph            facts of the graph that the walk reads, one level at a time
 moves            steps that leave an asset
 spread           walk through the graph, judged by the policy; severities that dependants or state replace
 verdict          overall answer: consumers of the change itself, and gaps in the lineage

@@ -64,15 +64,15 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
         rows = tx.one("impact/jobs", keys=sorted(ended))["jobs"]
         jobs = [job_asset(row["properties"]) for row in rows]
         named = _listed(f"{short(job.name)} until {ended[job.key]}" for job in jobs)
-        yield f"It was used by {named}; later complete runs of {_it(len(jobs))} are without that."
+        yield f"The column was used by {named}; later complete runs don't use it."
     if hit.worst or start.within is not None or beginning.asset.column is None:
         return
     targets = sorted({target for _, target, *_ in graph.feeds([start.dataset])} - {start.dataset})
     if targets:
         found = tx.one("impact/assets", nodes=targets[:1_000])["assets"]
         names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found), len(targets))
-        into = "1 dataset" if len(targets) == 1 else f"{len(targets):,} datasets"
-        yield f"Its dataset goes into {into}, {names}; by the column lineage that is known, this column doesn't."
+        derived = "1 dataset is" if len(targets) == 1 else f"{len(targets):,} datasets are"
+        yield f"{derived} derived from its dataset ({names}); by the known column lineage, none uses this column."
 
 
 def _listed(texts: Iterable[str], total: int | None = None) -> str:
@@ -80,10 +80,6 @@ def _listed(texts: Iterable[str], total: int | None = None) -> str:
     left_out = (len(words) if total is None else total) - len(words[:_MOST_NAMED])
     more = f" and {left_out:,} more" if left_out else ""
     return ", ".join(words[:_MOST_NAMED]) + more
-
-
-def _it(count: int) -> str:
-    return "it" if count == 1 else "them"
 
 
 MOST_JOBS = 100
@@ -150,11 +146,11 @@ class ImpactDetails:
         steps = {step for each in several for path in each.paths.values() for step in path}
         on_paths = {visit.node for step in steps for visit in (step.source, step.target)}
         jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
-        of = {node: (each.spread.facts[node], each) for each in several for node in each.paths}
+        facts_of = {node: each.spread.facts[node] for each in several for node in each.paths}
         stored = StoredInputs.of(tx)
         inputs = stored.look_up(
-            {node: facts.dataset for node, (facts, _) in of.items()},
-            {node: facts.criticality for node, (facts, _) in of.items()},
+            {node: facts.dataset for node, facts in facts_of.items()},
+            {node: facts.criticality for node, facts in facts_of.items()},
             InputGroup,
         )
         makers = {job for each in several for node in each.paths for job in each.spread.makers[each.spread.worst[node]]}
@@ -247,8 +243,9 @@ class ImpactDetails:
         asset = self._known_assets.get(node)
         if asset is None:
             row = self.rows.assets[node]
-            of, column = row["dataset"], row["column"]
-            asset = self._known_assets[node] = dataset_asset(of) if column is None else column_asset(of, column)
+            dataset, column = row["dataset"], row["column"]
+            asset = dataset_asset(dataset) if column is None else column_asset(dataset, column)
+            self._known_assets[node] = asset
         return asset
 
     def _job(self, key: str) -> Asset:
@@ -290,7 +287,7 @@ class ImpactPage:
         check_limit(self.limit)
 
 
-_PLACE = itemgetter(slice(4))
+_CURSOR_KEY = itemgetter(slice(4))
 """Sort key of an ordered asset, for cursors."""
 
 
@@ -334,7 +331,7 @@ def _answer(
     same = (tx.tenant, beginning.asset.key, replace(change, dataset=""), policy, replace(page, limit=1, cursor=None))
     if page.cursor is not None:
         after = paging.decode(page.cursor, question=same, kinds=(int, int, int, str))
-        first = bisect_right(ordered, after, key=_PLACE)
+        first = bisect_right(ordered, after, key=_CURSOR_KEY)
     shown = ordered[first : first + page.limit]
     more = first + page.limit < len(ordered)
     details = ImpactDetails(hit, [node for *_, node in shown], policy, beginning)
@@ -365,7 +362,7 @@ def _answer(
         max_hops=max((hops for _, _, hops, *_ in ordered), default=0),
         truncated=hit.walk.truncated,
         notes=(*beginning.notes, *caveats(tx, graph, beginning, hit)),
-        next_cursor=paging.encode(_PLACE(shown[-1]), question=same) if more else None,
+        next_cursor=paging.encode(_CURSOR_KEY(shown[-1]), question=same) if more else None,
         summary="",
     )
     return replace(impact, summary=summary_of(impact))

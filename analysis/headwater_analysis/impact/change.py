@@ -1,4 +1,4 @@
-"""Changes, and the parts of the data that they concern: subjects of impact questions."""
+"""Changes, and the part of the data that a change affects: subjects of impact questions."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ class Extent:
             QuestionError: a field is invalid; the error names it.
         """
         if replace(self, read_time=False) == Extent():
-            raise QuestionError("`extent` is empty: a partition, offsets or times.", field="extent")
+            raise QuestionError("`extent` is empty: give a partition, offsets or times.", field="extent")
         if self.first_offset is None and self.end_offset is not None:
             raise QuestionError("`end_offset` needs a `first_offset`.", field="extent")
         if self.first_offset is not None:
             if self.partition is None or not self.partition.isdecimal():
-                raise QuestionError("Offsets are of one `partition` of a topic: give its number.", field="extent")
+                raise QuestionError("Offsets need the number of one `partition` of a topic.", field="extent")
             if self.first_offset < 0 or (self.end_offset is not None and self.end_offset <= self.first_offset):
                 raise QuestionError("Offsets go from `first_offset`, 0 or more, up to `end_offset`.", field="extent")
             if self.since is not None or self.until is not None:
@@ -140,7 +140,7 @@ class ImpactChange:
             raise QuestionError("A dataset is late as a whole: leave `column` out.", field="column")
         if self.extent is not None:
             if self.type in (None, ChangeType.ASSET_DEPRECATED) or self.schema is not None:
-                raise QuestionError("That changes all of the data: leave `extent` out.", field="extent")
+                raise QuestionError("This change affects all data: leave `extent` out.", field="extent")
             self.extent.check()
 
     def _check_schema(self, schema: SchemaChange) -> None:
@@ -149,12 +149,10 @@ class ImpactChange:
         if schema is SchemaChange.PARTITIONING and self.column is not None:
             raise QuestionError("A dataset is partitioned as a whole: leave `column` out.", field="column")
         if schema is not SchemaChange.PARTITIONING and self.column is None:
-            raise QuestionError("A schema changes column by column: name one.", field="column")
+            raise QuestionError("A change of a schema needs the changed `column`.", field="column")
         gone = schema in (SchemaChange.REMOVED, SchemaChange.RENAMED)
         if gone and self.type is ChangeType.SCHEMA_COMPATIBLE:
-            raise QuestionError(
-                f"Nobody who reads a column can do without it: {schema} isn't compatible.", field="type"
-            )
+            raise QuestionError(f"Readers of a column need it: {schema} isn't compatible.", field="type")
         for field, goes_with in _GOES_WITH.items():
             if getattr(self, field) is not None and schema not in goes_with:
                 raise QuestionError(f"`{field}` goes with {' or '.join(goes_with)}.", field=field)

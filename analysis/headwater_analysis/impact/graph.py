@@ -1,4 +1,4 @@
-"""Graph that an impact's walk reads: small facts, one level at a time. Names are looked up later."""
+"""Facts of the graph that an impact's walk reads, one level at a time. Names are looked up later."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class StoredColumnEdge(NamedTuple):
         kind: kind of the transformation.
         masking: whether the original value can't be recovered.
         job: key of the job.
-        by: id of the source's parent or field, if the stored edge leaves that; None if it leaves the source itself.
-        copied: whether the edge copies the whole column `by`, and the target is the source's own copy in it.
+        by: id of the column from which the stored edge starts, if that is a parent or a field of `source`; None if the
+            stored edge starts from `source` itself.
+        copied: whether the stored edge copies the whole column `by`, and `target` was replaced by the field of the copy
+            that corresponds to `source`.
     """
 
     source: int
@@ -44,8 +46,8 @@ class StoredColumnEdge(NamedTuple):
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
-"""Edge from a dataset to a derived dataset: source, target, edge, and key of the job. There may be tens of
-thousands: creating instances of a class would take longer than reading them."""
+"""Edge from a dataset to a derived dataset: ids of source, target and edge, and key of the job. No class: an answer has
+tens of thousands of these edges, and creating instances would take longer than reading the edges."""
 
 
 class AssetFacts(NamedTuple):
@@ -56,7 +58,7 @@ class AssetFacts(NamedTuple):
         dataset: id of the dataset itself, or of the column's dataset.
         type, criticality: type and criticality of that dataset; `''`: unknown. A declared criticality overrides a
             reported one.
-        parted: whether it is a column with fields, which are columns too: a struct, a topic's payload.
+        parted: whether the node is a column with fields, which are columns too: a struct, a topic's payload.
     """
 
     key: str
@@ -73,7 +75,7 @@ class ImpactGraph(Protocol):
         """Current edges that leave these columns, their parents or their fields."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
-        """Ids of the columns whose values a join key looks up, by the edge from the key."""
+        """Ids of the columns whose values are looked up with a join key, by id of the edge from the key to the rows."""
 
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
         """FEEDS edges that leave these datasets."""
@@ -88,14 +90,17 @@ class ImpactGraph(Protocol):
         """Facts of these nodes."""
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """Severity inputs of these nodes besides the step, for these groups; without jobs."""
+        """Severity inputs of these nodes, for these groups. Facts of the step and criticalities of jobs are missing."""
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
         """Jobs among these, by key, that have a criticality."""
 
 
 def _each_once(feeds: list[Feed], possible: Sequence[bool]) -> list[Feed]:
-    """Keep one of a job's edges between two datasets under their several names; a sure one if there is one."""
+    """Keep one edge per source, target and job; edges under other names of the datasets are dropped.
+
+    A certain edge is preferred to a possible one.
+    """
     if len({(source, target, job) for source, target, _, job in feeds}) == len(feeds):
         return feeds
     once: dict[tuple[int, int, str], Feed] = {}
@@ -112,7 +117,7 @@ class StoredGraph:
         groups: groups of inputs that the policy needs for most datasets and jobs; some are looked up ahead.
 
     Attributes:
-        ended: keys of plans that no longer hold, by their source column.
+        ended: keys of replaced plans (which no longer hold) that have an edge from a column, by the column's id.
         former: ids of edges that no current plan has, or that belong to a dropped column whose name another column has
             now.
     """
@@ -161,8 +166,8 @@ class StoredGraph:
         )
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
-                for place in self._identities.node_spans(source):
-                    self.ended.setdefault(place.node, set()).add(plan)
+                for span in self._identities.node_spans(source):
+                    self.ended.setdefault(span.node, set()).add(plan)
         if self._with_former:
             self.former.update(edge for edge, holds in zip(edges, holding, strict=True) if not holds)
             holding = [True] * len(holding)
@@ -174,18 +179,18 @@ class StoredGraph:
         """Redirect edges that copy a whole column to the copy of its field, if the target has such a field."""
         found = list(edges)
         copies = {
-            place: (edge.source, edge.by, edge.target)
-            for place, edge in enumerate(found)
+            index: (edge.source, edge.by, edge.target)
+            for index, edge in enumerate(found)
             if edge.by is not None and edge.direct and edge.kind in _COPIES
         }
         fields = self._families.copied(list(copies.values())) if copies else {}
-        for place, copy in copies.items():
+        for index, copy in copies.items():
             if copy in fields:
-                found[place] = found[place]._replace(target=fields[copy], copied=True)
+                found[index] = found[index]._replace(target=fields[copy], copied=True)
         return found
 
     def _placed(self, edges: Sequence[tuple[StoredColumnEdge, str]], wanted: Container[int]) -> list[StoredColumnEdge]:
-        """Translate edges, each with its plan, to edges between the columns that are shown."""
+        """Translate edges, each with its plan, from former names: both ends become the shown node of their column."""
         identities, placed = self._identities, []
         for edge, plan in edges:
             span = self._plans[plan].first_seen, self._plans[plan].last_seen
@@ -202,7 +207,7 @@ class StoredGraph:
         return placed
 
     def plan(self, key: str) -> Plan:
-        """Plan of an edge that was read."""
+        """Plan with this key; `column_edges` must have read an edge of the plan before."""
         return self._plans[key]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:
@@ -236,7 +241,7 @@ class StoredGraph:
         """See `ImpactGraph`."""
         asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
-            # Names include the shown one: the FEEDS edges may have only other names.
+            # Look up all names of the dataset, the shown one included: its FEEDS edges may belong to other names only.
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(
@@ -269,9 +274,9 @@ class StoredGraph:
             self._identities.learn((each.dataset for each in found.values()), datasets=True)
             shown = self._identities.shown_node
             self._raw |= {node: each._replace(dataset=shown(each.dataset)) for node, each in found.items()}
-        if met := [node for node in nodes if node not in self._facts]:
-            declared = self._inputs.criticalities(self._raw[node].dataset for node in met)
-            for node in met:
+        if without_declared := [node for node in nodes if node not in self._facts]:
+            declared = self._inputs.criticalities(self._raw[node].dataset for node in without_declared)
+            for node in without_declared:
                 facts_of = self._raw[node]
                 value = declared.get(facts_of.dataset)
                 self._facts[node] = facts_of if value is None else facts_of._replace(criticality=value)

@@ -170,7 +170,7 @@ class Impact:
         start: asset that changes.
         severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN if `unknown` isn't empty,
             else NONE for a schema change and INFO for any other change.
-        unknown: gaps in the lineage, as sentences: further assets or consumers that may be affected.
+        unknown: gaps in the lineage, as clauses after `not known is`: further assets or consumers may be affected.
         items: items of this page, by severity (worst first), influence (DIRECT first), hops and key.
         totals: number of items by severity, across all pages; the worst first.
         total: number of items on all pages.

@@ -49,7 +49,7 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """Moves of a change from assets that it hit. Each dataset's readers are looked at once.
+    """Moves of a change from the assets that it hit. The readers of each dataset are looked up only once.
 
     Args:
         schema: kind of a schema change.
@@ -116,11 +116,11 @@ class Moves:
             by_dataset.setdefault(self._known[node].dataset, node)
         datasets = [dataset for dataset in by_dataset if dataset not in self._read]
         self._read |= by_dataset.keys()
-        for black in self._graph.column_edges(datasets):
-            if black.kind in _BLACK_BOXES:
+        for opaque in self._graph.column_edges(datasets):
+            if opaque.kind in _BLACK_BOXES:
                 # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only the rows.)
-                node = by_dataset[black.source]
-                yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
+                node = by_dataset[opaque.source]
+                yield Move(node, opaque.target, opaque.edge, opaque.job, Cause.UNSEEN, opaque.kind)
         feeds = list(self._graph.feeds(datasets))
         unseen = self._graph.unseen({(job, target) for _, target, _, job in feeds})
         for source, target, edge, job in feeds:

@@ -155,9 +155,9 @@ class Rule(_Model):
         for change in self.change:
             if self.severity is Severity.UNKNOWN or change.of_schema != self.severity.of_schema:
                 scale = ", ".join(each for each in _OF_STEPS if each.of_schema == change.of_schema)
-                raise ValueError(f"severity: {self.severity} isn't one of {change}; those are {scale}")
+                raise ValueError(f"severity: {self.severity} isn't a severity of {change}; use one of {scale}")
         if self.schema_change and not all(change.of_schema for change in self.change):
-            raise ValueError("schema: only SCHEMA_BREAKING and SCHEMA_COMPATIBLE have it")
+            raise ValueError("schema: only for changes SCHEMA_BREAKING and SCHEMA_COMPATIBLE")
         return self
 
     @property
@@ -196,12 +196,12 @@ class Raise(_Model):
         consumed: whether the asset has a declared consumer.
         deadline: whether the asset, or a consumer that matches the two conditions on consumers, has a declared
             deadline.
-        freshness: longest declared freshness that fits, of the asset or of such a consumer: `1d`.
+        freshness: longest declared freshness that fits, of the asset or of a consumer that matches: `1d`.
         sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
-        severity: severities by the rules that are replaced.
-        to: severity that replaces it.
+        severity: severities by the rules; each of these is replaced.
+        to: replacement.
     """
 
     change: tuple[ChangeType, ...] = ()
@@ -224,9 +224,9 @@ class Raise(_Model):
     def _on_one_scale(self) -> Self:
         for severity in self.severity:
             if Severity.UNKNOWN in (severity, self.to):
-                raise ValueError("severity, to: UNKNOWN is of a whole answer, never of an asset")
+                raise ValueError("severity, to: only a whole answer is UNKNOWN, never an asset")
             if severity.of_schema != self.to.of_schema:
-                raise ValueError(f"to: {severity} is of schema changes and {self.to} isn't, or the other way round")
+                raise ValueError(f"to: {severity} and {self.to}: one is for schema changes, the other one isn't")
         return self
 
     def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
@@ -283,10 +283,10 @@ class Raise(_Model):
         own = inputs.deadline if not self._asks_for_consumers else None
         return bool(own) or any(each.deadline for each in consumers)
 
-    def _is_fresh(self, inputs: SeverityInputs, most: int) -> bool:
+    def _is_fresh(self, inputs: SeverityInputs, most_seconds: int) -> bool:
         own = () if self._asks_for_consumers else (inputs.freshness_seconds,)
         every = (*own, *(each.freshness_seconds for each in self.consumers_of(inputs)))
-        return any(seconds is not None and seconds <= most for seconds in every)
+        return any(seconds is not None and seconds <= most_seconds for seconds in every)
 
 
 class Policy(_Model):
@@ -306,7 +306,7 @@ class Policy(_Model):
     def _decides_everything(self) -> Self:
         for change in ChangeType:
             if not any(change in rule.change and rule.fits_every_step for rule in self.rules):
-                raise ValueError(f"no rule for every {change}: let the last one have no other condition than `change`")
+                raise ValueError(f"no rule fits every {change}: the last rule for it needs no condition but `change`")
         return self
 
     def binds_late(self, type_: str | None) -> bool:

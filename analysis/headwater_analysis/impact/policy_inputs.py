@@ -84,7 +84,7 @@ class ConsumerInput:
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM, where declared.
         criticality: declared criticality.
         deadline: time of day by which its data has to be there.
-        freshness_seconds: greatest age of its data.
+        freshness_seconds: declared greatest age of its data, in seconds.
     """
 
     name: str
@@ -104,14 +104,14 @@ class JobInput:
 
 @dataclass(frozen=True, slots=True)
 class SeverityInputs:
-    """Inputs of a severity besides the step.
+    """Facts of an asset that can change its severity; the step's own facts are in `StepFacts`.
 
     Attributes:
         criticality: criticality of the dataset, declared or reported.
         jobs: jobs with a criticality that make the asset on the path of the change, by name.
         consumers: declared consumers of the asset, by name.
         deadline: declared deadline of the dataset's data.
-        freshness_seconds: declared greatest age of the dataset's data.
+        freshness_seconds: declared greatest age of the dataset's data, in seconds.
         sensitivity: declared sensitivity of the column, or else of its dataset.
         classification: classification of the column, or else of its dataset, declared or reported, in the
             organisation's words.

@@ -120,15 +120,15 @@ def _may_fit(
     found: dict[tuple[int, str, str], tuple[int, ...]] = {}
     out = {}
     for visit in visits:
-        of = facts[visit.node]
-        kind = (visit.rank, of.type, of.criticality)
+        asset = facts[visit.node]
+        kind = (visit.rank, asset.type, asset.criticality)
         numbers = found.get(kind)
         if numbers is None:
             severity = SEVERITIES[kind[0]]
             numbers = found[kind] = tuple(
                 number
                 for number, each in enumerate(policy.raises)
-                if each.may_fit(change, of.type, of.criticality, severity)
+                if each.may_fit(change, asset.type, asset.criticality, severity)
             )
         if numbers:
             out[visit] = numbers
@@ -254,7 +254,7 @@ def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) 
     return _rank(visit, raises), visit.indirect, hops, not visit.propagates, visit.rank
 
 
-_Taken: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
+_NewStep: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
 """A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
 
 If several steps lead to one visit, the least tuple is shown, so that equal graphs give equal answers.
@@ -266,7 +266,7 @@ _TARGET = itemgetter(1)
 _JOB_AND_TARGET = itemgetter(3, 1)
 
 
-def _by_way(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> Iterator[tuple[bool, Sequence[Feed]]]:
+def _by_influence(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> Iterator[tuple[bool, Sequence[Feed]]]:
     """Moves by FLOW, separated by whether they leave INDIRECT visits."""
     indirect = {node for node, visit in leaving.items() if visit.indirect}
     if indirect:
@@ -304,7 +304,7 @@ class _Spreading:
         self.jobs: dict[str, JobHit] = {}
 
     def expand(self, frontier: Sequence[ImpactVisit]) -> Iterable[WalkStep[ImpactVisit]]:
-        """Steps from these visits: one to each new visit."""
+        """Return the steps from these visits, one to each new visit."""
         self._hops += 1
         leaving = self._leaving(frontier)
         moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
@@ -314,7 +314,7 @@ class _Spreading:
             moves = [move for move in moves if self.known[move.target].dataset in within]
             flows = [feed for feed in flows if feed[1] in within]
         counts = self._depth is None or self._hops <= self._depth
-        fresh: dict[ImpactVisit, _Taken] = {}
+        fresh: dict[ImpactVisit, _NewStep] = {}
         for move in moves:
             visit = leaving[move.source]
             indirect = visit.indirect or not move.direct
@@ -322,9 +322,9 @@ class _Spreading:
             if counts:
                 self._note_job(move.job, move.cause, move.kind, target)
             if target not in self._visited:
-                taken = self.known[move.source].key, visit, move.cause, move.kind or "", move.job, move.edge, rule
-                fresh[target] = min(taken, fresh.get(target, taken))
-        for indirect, feeds in _by_way(flows, leaving):
+                step = self.known[move.source].key, visit, move.cause, move.kind or "", move.job, move.edge, rule
+                fresh[target] = min(step, fresh.get(target, step))
+        for indirect, feeds in _by_influence(flows, leaving):
             verdicts = self._judge_flows(feeds, indirect=indirect)
             if counts:
                 for job, to in dict.fromkeys(map(_JOB_AND_TARGET, feeds)):
@@ -348,18 +348,18 @@ class _Spreading:
         feeds: Iterable[Feed],
         verdicts: Mapping[int, tuple[ImpactVisit, int]],
         leaving: Mapping[int, ImpactVisit],
-        fresh: dict[ImpactVisit, _Taken],
+        fresh: dict[ImpactVisit, _NewStep],
     ) -> None:
         """Add the moves by FLOW to new visits."""
         known = self.known
         new = {target: verdict for target, verdict in verdicts.items() if verdict[0] not in self._visited}
         for source, target, edge, job in feeds:
             if target in new:
-                there, rule = new[target]
-                taken = known[source].key, leaving[source], Cause.FLOW, "", job, edge, rule
-                first = fresh.get(there)
-                if first is None or taken < first:
-                    fresh[there] = taken
+                visit, rule = new[target]
+                step = known[source].key, leaving[source], Cause.FLOW, "", job, edge, rule
+                first = fresh.get(visit)
+                if first is None or step < first:
+                    fresh[visit] = step
 
     def _leaving(self, frontier: Iterable[ImpactVisit]) -> dict[int, ImpactVisit]:
         """Visit from which the change continues at each node: DIRECT before INDIRECT, then the worst."""

@@ -51,7 +51,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     start = _start(dataset, extent)
     if start is None:
         kind = dataset.type or "dataset of unknown type"
-        return DataReach(None, {}, (f"That part of a {kind} can't be followed: the answer is of all of its data.",))
+        return DataReach(None, {}, (f"This part of a {kind} can't be followed, so the answer is for all data.",))
     traced = trace_in(tx, start, depth=None, limit=_MOST_STEPS, arrivals=arrivals)
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
@@ -62,9 +62,12 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)
     if traced.truncated:
-        notes.append(f"It was followed for {_MOST_STEPS:,} steps and goes on: what lies beyond is listed as a whole.")
+        notes.append(
+            f"The part was followed for {_MOST_STEPS:,} steps and goes on, so everything derived from the dataset is "
+            "listed."
+        )
     elif not (traced.hops or notes):
-        notes.append("No job is known to have read that part.")
+        notes.append("No job is known to have read this part.")
     row = tx.row("impact/dataset_ids", keys=list(parts))
     within = None if traced.truncated else frozenset(row["ids"] if row is not None else ())
     return DataReach(within, {key: tuple(of)[:MOST_PARTS] for key, of in parts.items()}, tuple(notes))
@@ -85,7 +88,7 @@ def _start(dataset: Asset, extent: Extent) -> Start | None:
             return Offsets(dataset.key, number, extent.first_offset or 0, end)
         return None
     if extent.first_offset is not None and dataset.type is not None:
-        raise QuestionError(f"{dataset.spelling} is a {dataset.type}: offsets are of topics.", field="extent")
+        raise QuestionError(f"{dataset.spelling} is a {dataset.type}: only topics have offsets.", field="extent")
     if (dataset.type or "").upper() == "FILE" and "=" in (extent.partition or "") and extent.since == extent.until:
         folder = dataset.name if dataset.namespace == "file" else dataset.spelling
         return Path(f"{folder}/{extent.partition}")
@@ -211,7 +214,7 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
     wholes = tuple(row["id"] for row in columns if path.startswith(f"{row['name']}.") and not row["gone"])
     start = ChangeStart((found.id, *nested), wholes, dataset.id, dataset.asset.type)
     gone = next(row["gone"] for row in columns if row["id"] == found.id)
-    notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
+    notes = ("The column is no longer in the dataset's schema; the answer shows jobs that used it.",) if gone else ()
     notes = (*notes, *Identities.of(tx).column_notes(found.asset))
     return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
 
@@ -231,8 +234,8 @@ def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None:
-    if change.new_name is not None and change.new_name in there:
+def _check_differs(change: ImpactChange, column: Asset, current: set[str]) -> None:
+    if change.new_name is not None and change.new_name in current:
         raise QuestionError(f"{column.name} has a column {change.new_name!r} already.", field="new_name")
     if change.schema is SchemaChange.RETYPED and column.type and is_same(column.type, change.new_type):
         raise QuestionError(f"{column.spelling} is {column.type} already.", field="new_type")

@@ -1,4 +1,4 @@
-"""Severity inputs in Neo4j, looked up for many assets at once and only once for each, by key or id."""
+"""Severity inputs in Neo4j, looked up for many assets at once, and once per asset, by key or id."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LOOKED_AT: Final = 20
 """Number of a job's latest runs to search for the last write of the dataset."""
 _OF: Final = ("own", "whole")
+"""Fields of a row with declarations: of the asset itself, and of its whole dataset."""
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -139,7 +140,7 @@ class StoredInputs:
 
         Args:
             nodes: id of each asset's dataset, by the asset's id; for a dataset, its own id.
-            criticality: criticality of each asset's dataset, by the asset.
+            criticality: criticality of each asset's dataset, by the asset's id.
             groups: groups to look up; the inputs of others stay empty.
         """
         wanted = frozenset(groups)
@@ -222,7 +223,7 @@ class StoredInputs:
         return out
 
     def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
-        """Consumers of these assets, by name. True if the consumer names one of the assets, its parent or its field."""
+        """Consumers of these assets, by name, each with whether it names one of the assets, its parent or its field."""
         if not self._tx.consumers:
             return []
         rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))
@@ -255,7 +256,7 @@ def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
     """Merge one asset's properties under all its names: the greatest sensitivity; else the value of the first set."""
-    own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set)] for of in _OF)
+    own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set_of)] for of in _OF)
     reported = sorted(row["classification"] for row in rows if row["classification"])
     return _About(
         deadline=_first(whole, "deadline"),
@@ -265,7 +266,7 @@ def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
     )
 
 
-def _set(declaration: Sequence[Any]) -> str:
+def _set_of(declaration: Sequence[Any]) -> str:
     return str(declaration[0])
 
 

@@ -38,9 +38,9 @@ def hit_consumers(
         direct = Influence.INDIRECT if cause is Cause.UNSEEN else Influence.DIRECT
         step = StepFacts(cause, direct, kind or None, masking=False, first=True, type="", criticality="", parted=False)
         by_rule, _, _ = policy.judge(beginning.type, change.schema, step)
-        reads = "reads it" if not of_column or names_it else "reads its dataset as a whole, and may use it"
+        reads = "reads it" if not of_column or names_it else "reads the column's dataset as a whole, and may use it"
         severity = _raised(policy, beginning, by_rule, consumer)
-        reason = f"It {reads}, as declared."
+        reason = f"By its declaration, the consumer {reads}."
         found.append(ImpactedConsumer(consumer.name, consumer.type, consumer.criticality, severity, reason))
     return tuple(sorted(found, key=lambda each: (each.severity.rank, each.name)))
 
@@ -73,7 +73,7 @@ def severity_of(
 
 
 def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
-    """Check whether an asset is reached by a path without merely possible hops."""
+    """Return whether some asset is reached by a path without merely possible hops."""
     nodes = [node for *_, node in hit.ordered()]
     for begin in range(0, len(nodes), _PATHS_AT_ONCE):
         some = nodes[begin : begin + _PATHS_AT_ONCE]
@@ -86,7 +86,7 @@ def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
 
 
 def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
-    """Sentences on assets and jobs that may be affected besides the certain hits.
+    """Clauses on assets and jobs that may be affected in addition to the certain hits; they follow `not known is`.
 
     - Jobs whose column lineage is missing or incomplete.
     - Jobs that only possibly use the changed asset, if nothing else is hit.
@@ -97,16 +97,16 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     """
     unseen = sorted(key for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes)
     if unseen:
-        yield f"what {_named(tx, unseen)} may make of it: the column lineage there is missing or incomplete"
+        yield f"the use by {_named(tx, unseen)}: the column lineage there is missing or incomplete"
     elif hit.worst and not certain:
-        yield f"whether {_named(tx, sorted(hit.jobs))} makes anything of it: each of these ways is only possible"
+        yield f"the use by {_named(tx, sorted(hit.jobs))}: each path there is only possible"
     if hit.walk.truncated:
-        yield "what lies beyond that depth"
+        yield "everything beyond this depth"
     yield from unknown_users(tx, hit.facts[beginning.start.dataset].key, beginning.asset, hit=sorted(hit.worst))
 
 
 def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[int] = ()) -> Iterator[str]:
-    """Sentences on possible, unrecorded users of an asset or of its derived assets.
+    """Clauses on possible, unrecorded users of an asset or of its derived assets; they follow `not known is`.
 
     Args:
         dataset: key of the asset's dataset.
@@ -114,11 +114,11 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
         hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:
-        yield f"what later events report: {tx.freshness.stale}"
+        yield f"the content of later events: {tx.freshness.stale}"
     members = Identities.of(tx).members(dataset)
     if ending := readers_without_outputs(tx, under_all_names(tx, members, hit[:MOST_LOOKED_AT])):
-        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        yield f"what {listed(ending)} {verb}: no output of that is known"
+        verb = "derives" if len(ending) == 1 else "derive"
+        yield f"what {listed(ending)} {verb} from it: no output is known"
     if not hit and not tx.one("impact/used", keys=members)["used"]:
         yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
 

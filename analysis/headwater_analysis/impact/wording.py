@@ -23,21 +23,21 @@ _MOST = 80
 _MOST_INPUTS = 3
 
 _HOW = {
-    Cause.VALUE: "{job} makes it of {source}",
+    Cause.VALUE: "{job} derives it from {source}",
     Cause.CHOICE: "{job} chooses its value by {source}",
     Cause.LOOKUP: "{job} looks it up by {source}",
     Cause.ROWS: "{job} decides its rows by {source}",
     Cause.JOB: "{job} reads {source} and writes it",
-    Cause.FLOW: "{job} makes it of {source}",
-    Cause.UNSEEN: "{job} reads {source} and doesn't report what it does with columns",
+    Cause.FLOW: "{job} derives it from {source}",
+    Cause.UNSEEN: "{job} reads {source} and doesn't report column lineage",
 }
 
 _TYPES = {
     ChangeType.DATA_INCORRECT: "Wrong data in {}",
     ChangeType.FRESHNESS_BREACH: "{} is late",
     ChangeType.PRIVACY_RECLASSIFICATION: "{} becomes more sensitive",
-    ChangeType.ASSET_DEPRECATED: "{} is to go",
-    ChangeType.BACKFILL_RESTATEMENT: "{} is written anew for the past",
+    ChangeType.ASSET_DEPRECATED: "{} will be removed",
+    ChangeType.BACKFILL_RESTATEMENT: "Past data of {} is rewritten",
 }
 
 _HAPPENS = {
@@ -109,7 +109,7 @@ def extent_of(change: ImpactChange) -> str:
     if extent.until is not None:
         words.append(f"before {extent.until.isoformat()}")
     if extent.since is not None or extent.until is not None:
-        words.append("by the time when it was read" if extent.read_time else "by the time when it arrived")
+        words.append("by time of reading" if extent.read_time else "by time of arrival")
     return ", ".join(words)
 
 
@@ -144,7 +144,7 @@ def because(raising: Raise, inputs: SeverityInputs) -> tuple[str, ...]:
     found += [f"classified {short(inputs.classification)}"] if raising.classification and inputs.classification else []
     found += [f"latest run {short(inputs.publication)}"] if raising.publication and inputs.publication else []
     found += [quality_text(inputs)] if raising.quality else []
-    return tuple(found) or ("whatever the asset",)
+    return tuple(found) or ("every asset",)
 
 
 def inputs_texts(inputs: SeverityInputs) -> tuple[str, ...]:
@@ -190,17 +190,17 @@ def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[Consu
         return
     if inputs.deadline:
         yield f"deadline {short(inputs.deadline)}"
-    with_one = [each for each in consumers if each.deadline]
-    if with_one:
-        yield f"read by {_consumers(with_one)}"
+    with_deadline = [each for each in consumers if each.deadline]
+    if with_deadline:
+        yield f"read by {_consumers(with_deadline)}"
 
 
 def _freshest(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> str:
     own = inputs.freshness_seconds
     if own is not None and raising.freshness is not None and own <= raising.freshness:
         return _no_older(own)
-    with_one = [each for each in consumers if each.freshness_seconds is not None]
-    return f"read by {_consumers(with_one)}"
+    with_freshness = [each for each in consumers if each.freshness_seconds is not None]
+    return f"read by {_consumers(with_freshness)}"
 
 
 def _no_older(seconds: int) -> str:
@@ -217,21 +217,21 @@ def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: b
     """Explain the effect of the change on a job."""
     kinds = f" ({', '.join(sorted(job.kinds))})" if job.kinds else ""
     if job.causes == {Cause.UNSEEN}:
-        return "It reads that, and doesn't report what it does with columns."
+        return "It reads the data, and doesn't report column lineage."
     if schema in (SchemaChange.REMOVED, SchemaChange.RENAMED) and job.causes != {Cause.FLOW}:
         if fails:
             return f"It names the column{kinds}, and can't be analyzed without it."
         if late and job.hops == 1:
             return f"It names the field{kinds}, and gets nulls for it."
-        return f"It uses what is made of the column{kinds}."
+        return f"It uses data derived from the column{kinds}."
     what = {
-        Cause.VALUE: "takes values from there",
+        Cause.VALUE: "takes values from it",
         Cause.CHOICE: "chooses values by it",
         Cause.LOOKUP: "looks values up by it",
         Cause.ROWS: "decides rows by it",
         Cause.JOB: "names the column",
-        Cause.FLOW: "reads a dataset that is hit",
-        Cause.UNSEEN: "may use it in ways that aren't known",
+        Cause.FLOW: "reads an affected dataset",
+        Cause.UNSEEN: "may use it in unknown ways",
     }
     wordings = [what[cause] for cause in Cause if cause in job.causes]
     return f"It {', '.join(wordings)}{kinds}."
@@ -287,7 +287,7 @@ def _lines(impact: Impact) -> Iterator[str]:
 def _of_consumers(impact: Impact) -> Iterator[str]:
     if impact.hit_consumers:
         yield ""
-        yield "### Declared consumers of it itself"
+        yield "### Declared consumers of the changed asset"
         yield ""
         for each in impact.hit_consumers[:_MOST_ITEMS]:
             yield f"- **{each.severity}** {as_code(each.name)}: {as_text(each.reason)}"
@@ -307,16 +307,16 @@ def decisions(items: Sequence[ImpactItem]) -> Iterator[str]:
     if not any(texts for _, texts in known):
         return
     yield ""
-    yield "### What decided"
+    yield "### Inputs of the severities"
     yield ""
-    yield "| asset | severity | known of it |"
+    yield "| asset | severity | inputs |"
     yield "|---|---|---|"
     for item, text in known:
         if text:
             yield f"| {as_text(called(item.asset))} | {item.severity} | {text} |"
     if not all(text for _, text in known):
         yield ""
-        yield "Of the others nothing is declared, and no publication or check is known."
+        yield "For the other assets, nothing is declared, and no publication or check is known."
 
 
 def _decision(decision: Decision) -> str:
@@ -348,7 +348,7 @@ def left_open(impact: Impact) -> str:
 def counted(impact: Impact) -> str:
     """Describe the totals."""
     found = "; ".join(text for text in (_of_items(impact), _itself(impact)) if text)
-    return found or ("no use is known" if impact.severity is Severity.UNKNOWN else "nothing that is known uses it")
+    return found or "no known use"
 
 
 def _itself(impact: Impact) -> str:
@@ -357,7 +357,7 @@ def _itself(impact: Impact) -> str:
     counts = Counter(each.severity for each in impact.hit_consumers)
     by = ", ".join(f"{counts[each]:,} {each}" for each in sorted(counts, key=lambda each: each.rank))
     total = len(impact.hit_consumers)
-    return f"{total:,} declared consumer{' reads' if total == 1 else 's read'} it itself ({by})"
+    return f"{total:,} declared consumer{' reads' if total == 1 else 's read'} the changed asset ({by})"
 
 
 def _of_items(impact: Impact) -> str:

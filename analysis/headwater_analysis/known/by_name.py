@@ -33,7 +33,7 @@ class KnownKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Node that a name stands for.
+    """Node that has a name.
 
     Attributes:
         kind: kind of the node.
@@ -103,14 +103,14 @@ def _resolved(tx: Transaction, text: str, kinds: Sequence[KnownKind]) -> _Resolv
     if len(wanted) == 1:
         return _RESOLVERS[min(wanted)](tx, text)
     nearest: list[str] = []
-    for of, resolve in _IN_ORDER:
-        if of <= wanted:
+    for resolved, resolve in _IN_ORDER:
+        if resolved <= wanted:
             try:
                 return resolve(tx, text)
             except NotFoundError as error:
                 # Names of columns first: their dataset exists.
-                nearest = [*error.nearest, *nearest] if KnownKind.COLUMN in of else [*nearest, *error.nearest]
-            wanted -= of
+                nearest = [*error.nearest, *nearest] if KnownKind.COLUMN in resolved else [*nearest, *error.nearest]
+            wanted -= resolved
     words = [each.value.lower() for each in KnownKind if each in (kinds or KnownKind)]
     raise NotFoundError(
         f"No {', '.join(words[:-1])} or {words[-1]} is called {text!r}.", nearest=list(dict.fromkeys(nearest))

@@ -86,7 +86,7 @@ class ConsumerDetails:
         on_call: channel of the people on call.
         contact: address for questions.
         notice_days: notice before a change that its people need, in days.
-        freshness_seconds: maximum age of its data.
+        freshness_seconds: maximum age of its data, in seconds.
         deadline: time of day by which it needs its data.
         url: address of the consumer.
         declared: all declarations of the consumer, with their declaration sets and contradictions.

@@ -182,14 +182,14 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     tags = tags_of(own)
     names = ("symlink_namespaces", "symlinks", "symlink_types")
     links = list(zip_longest(*(own.get(name) or () for name in names), fillvalue=""))
-    as_it_is = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
+    unchanged = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
     runs = ask_runs(
         tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
     )
     schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
     return DatasetDetails(
         dataset=asset,
-        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle")},
+        **{name: own.get(name) or None for name in (*unchanged, "lifecycle")},
         owners=owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
         declared=declared_together(tx, keys),

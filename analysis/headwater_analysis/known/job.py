@@ -60,7 +60,7 @@ class KnownPlan:
         complete: whether it is complete.
         incomplete_reason: reason why the column lineage is incomplete.
         edges: number of edges.
-        first_seen, last_seen: the span in which it was observed.
+        first_seen, last_seen: first and last observation.
     """
 
     digest: str

@@ -127,7 +127,7 @@ class RunList(Page):
 
 @dataclass(frozen=True, slots=True)
 class BrokenChain:
-    """Two neighbouring micro-batches of a query that don't fit together.
+    """Two neighbouring micro-batches of a query with missing batches, a gap or an overlap between them.
 
     Attributes:
         query_id: Spark's id of the query.
@@ -313,7 +313,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
             last = rows[limit - 1]
             following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
         shown = rows[:limit]
-        # Each row's micro-batch and the one before it: these two don't fit together.
+        # Each row's micro-batch, and the micro-batch before it.
         pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
         return BrokenChainPage(
             tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following
@@ -367,7 +367,7 @@ def _page(
 ) -> tuple[tuple[_T, ...], int, str | None]:
     """A page of datasets, jobs or consumers."""
     of_datasets = name == "datasets"
-    labelled = partial(_labelled_otherwise, filters=filters) if of_datasets else None
+    labelled = partial(_labelled_under_any_name, filters=filters) if of_datasets else None
     rows, total, following = paging.page_by_key(reader, "known", name, filters, limit, cursor, labelled)
     keys = [row["key"] for row in rows]
 
@@ -399,7 +399,7 @@ def _consumer(listed: _Listed) -> ListedConsumer:
     return ListedConsumer(consumer, listed.owners, listed.tags, *reached)
 
 
-def _labelled_otherwise(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
+def _labelled_under_any_name(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Keys of datasets with several names that have the owner or tag of the filters under any of them."""
     wanted = {name: filters[name] for name in ("owner", "tag", "value")}
     names = several_names(tx) if any(wanted.values()) else {}

@@ -4,7 +4,7 @@ scope         the question, and its bounds
 hops          the answer: assets, the hops between them, and the jobs of the hops
 find_lineage  the question answered: a page, the hops between its assets, caveats
 search        breadth-first, DIRECT and INDIRECT separately; pure
-steps         the steps from dataset to dataset, and from column to column
+steps         edges that the search follows: from dataset to dataset, and from column to column
 holding       the rule that decides which plans hold; pure
 plans         plans on the paths of a question, and whether they hold, now or at a time
 details       names, jobs and columns, looked up only for a page

@@ -186,10 +186,19 @@ class ColumnPageDetails:
         for visit, via in zip(visits, vias, strict=True):
             found, (asset, gone) = reached.found[visit], assets[visit.node]
             near, shown = reached.parent(visit), latest_first(via, self._plans.as_of)
-            way = None if near.node == reached.start else _INFLUENCES[near.indirect]
+            influence_of_parent = None if near.node == reached.start else _INFLUENCES[near.indirect]
             parent = reached.facts[near.node].key
             items.append(
-                LineageItem(asset, found.hops, _INFLUENCES[visit.indirect], parent, way, shown, len(via), gone)
+                LineageItem(
+                    asset,
+                    found.hops,
+                    _INFLUENCES[visit.indirect],
+                    parent,
+                    influence_of_parent,
+                    shown,
+                    len(via),
+                    gone,
+                )
             )
         return items
 

@@ -52,7 +52,7 @@ def page_of(
     Raises:
         QuestionError: the cursor belongs to another question.
     """
-    # The start's key stands for its name, so that all spellings of the name give the same question.
+    # The key of the start replaces its name, so that all spellings of the name give the same question.
     same = (
         tenant,
         start.key,
@@ -81,12 +81,12 @@ def edges_between(
     The search has found all of these hops; looking up their jobs takes one round trip.
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
-    there = set(nodes)
+    on_page = set(nodes)
     # Edges as a set, because a node with both visits occurs twice.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
-            if target in there and source in there:
+            if target in on_page and source in on_page:
                 ends = (source, target) if direction is LineageDirection.DOWNSTREAM else (target, source)
                 hops.setdefault(ends, {})[edge] = None
     vias = details.vias([list(edges) for edges in hops.values()]) if hops else []
@@ -168,7 +168,7 @@ def caveats(
     ending = [] if upstream else readers_without_outputs(tx, datasets, scope.jobs, scope.as_of, scope.since)
     sentences = (
         *_incomplete(incomplete),
-        *_without_outputs([job.name for job in ending], "it or what is made of it" if nodes else "it"),
+        *_without_outputs([job.name for job in ending], "it or data derived from it" if nodes else "it"),
         *_not_looked_at(len(nodes) - MOST_LOOKED_AT),
     )
     others = [] if reached.found else [feed for feed in feeds if feed[0] not in own]
@@ -186,7 +186,7 @@ def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -
 
 def _not_looked_at(datasets: int) -> Iterator[str]:
     if datasets > 0:
-        yield f"Which jobs use the {datasets:,} datasets and columns farthest away wasn't looked at: there may be more."
+        yield f"Jobs that use the {datasets:,} farthest datasets and columns weren't checked: there may be more."
 
 
 def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
@@ -194,19 +194,19 @@ def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
         what = "isn't known" if reason is None else f"is incomplete ({reason})"
         yield f"Column lineage of {name} {what}: there may be more."
     if len(jobs) > _MOST_NAMED:
-        yield f"So it is with {len(jobs) - _MOST_NAMED:,} more."
+        yield f"Column lineage of {len(jobs) - _MOST_NAMED:,} more jobs isn't known, or is incomplete."
 
 
 def _without_outputs(jobs: Sequence[str], what: str) -> Iterator[str]:
     if jobs:
-        yield f"{_listed(jobs)} read{'s' * (len(jobs) == 1)} {what}, and no output of that is known: there may be more."
+        yield f"{_listed(jobs)} read{'s' * (len(jobs) == 1)} {what}, but no output is known: there may be more."
 
 
 def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
     if feeds:
         others = dict.fromkeys(title for _, title, *_ in feeds)
-        seen = "was seen to be made of" if upstream else "was seen to go into"
-        yield f"Its dataset {seen} {_listed(others)}; no plan that holds has this column."
+        seen = "was observed to be derived from" if upstream else "was observed to feed"
+        yield f"Its dataset {seen} {_listed(others)}, but no current plan has this column."
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -321,7 +321,7 @@ def _on_names(tx: Transaction, start: Asset, steps: Steps) -> Iterator[str]:
         notes |= dict.fromkeys(identities.former_notes(steps.former))
     yield from list(notes)[:_MOST_NAMED]
     if len(notes) > _MOST_NAMED:
-        yield f"So it is with {len(notes) - _MOST_NAMED:,} more columns."
+        yield f"There are such notes on {len(notes) - _MOST_NAMED:,} more columns."
 
 
 def _gone(tx: Transaction, node: int) -> bool:

@@ -194,9 +194,9 @@ class Plans:
         return any(written.dataset in plan.outputs for plan in self.of_job(written.job).values())
 
     def _is_unseen(self, written: WrittenDataset, counting: Sequence[str]) -> bool:
-        there = self.of_job(written.job)
+        plans = self.of_job(written.job)
         # If several plans were last active at the same time, prefer an unknown one: the answer may lack its columns.
-        newest = max(there.values(), key=lambda plan: (plan.active or _BEGIN, not plan.known), default=None)
+        newest = max(plans.values(), key=lambda plan: (plan.active or _BEGIN, not plan.known), default=None)
         if newest is None or not newest.known:
             return True
         if any(self._plans[key].incomplete is not None for key in counting):
@@ -260,7 +260,7 @@ class Plans:
         return self._last_active[written]
 
     def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Find the status of plans with which their job didn't write the dataset last."""
+        """Find the status of each plan that isn't the last one with which its job wrote the dataset."""
         doubtful: dict[WrittenDataset, None] = {}
         for key, dataset in pairs:
             written = WrittenDataset(self._plans[key].job, dataset)

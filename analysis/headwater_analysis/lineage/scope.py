@@ -14,7 +14,7 @@ from headwater_analysis.resolve import resolve_job
 ALL_HOPS = None
 """Depth without limit."""
 
-_MOST_OF_A_FILTER = 100
+_MOST_VALUES = 100
 
 
 class LineageDirection(StrEnum):
@@ -39,8 +39,8 @@ class Filters:
         namespaces: list only datasets in one of these namespaces, and the columns of such datasets.
         types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them); `topic` is
             `TOPIC`.
-        tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset has the tags of its
-            fields too; a column has its own and those of the whole dataset.
+        tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset also has the tags of
+            its fields; a column also has the tags of the whole dataset.
         jobs: follow only hops of these jobs, each named as `resolve_job` understands.
 
     The search also passes through assets that the first three filters leave out: `types=("TABLE",)` finds the tables
@@ -103,8 +103,8 @@ class LineageQuestion:
         if self.as_of is not None and self.since is not None and self.since > self.as_of:
             raise QuestionError("`since` is after `as_of`.", field="since")
         for field in ("namespaces", "types", "tags", "jobs"):
-            if len(getattr(self.filters, field)) > _MOST_OF_A_FILTER:
-                raise QuestionError(f"At most {_MOST_OF_A_FILTER} values.", field=field)
+            if len(getattr(self.filters, field)) > _MOST_VALUES:
+                raise QuestionError(f"At most {_MOST_VALUES} values.", field=field)
 
     def check_of(self, *, columns: bool) -> None:
         """Check the fields that are only for datasets, or only for columns.
@@ -113,11 +113,9 @@ class LineageQuestion:
             QuestionError: a field is invalid; the error names it.
         """
         if self.influence is not None and not columns:
-            raise QuestionError("`influence` is of columns: name one.", field="influence")
+            raise QuestionError("`influence` is only for columns: name a column.", field="influence")
         if self.columns and columns:
-            raise QuestionError(
-                "`columns` is for the lineage of a dataset: that of a column is of columns.", field="columns"
-            )
+            raise QuestionError("`columns` is only for the lineage of a dataset.", field="columns")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Steps(Protocol):
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Edges that don't count as a hop: from nodes that stand for others, such as from a dataset to its columns."""
+        """Edges that don't count as a hop: from a node that represents others, such as a dataset, to these nodes."""
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""
@@ -168,7 +168,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: maximum number of hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}
-    # Nodes with a DIRECT visit: they need no other. The start counts as found: a cycle back to it adds nothing.
+    # Nodes with a DIRECT visit need no other visit. The start counts as found: a cycle back to it adds nothing.
     done = {start}
     frontier, hops, truncated = [_direct(start)], 0, False
     loops: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Steps of the search, from dataset to dataset and from column to column.
+"""Edges that the search follows, from dataset to dataset and from column to column.
 
 Datasets: FEEDS.
 
@@ -71,7 +71,7 @@ class DatasetSteps:
         return Beyond(Edges(row["looped"], row["looped"], row["loops"]), row["targets"])
 
     def members(self, _nodes: Sequence[int], /) -> Edges:
-        """No edges: a dataset stands for itself."""
+        """No edges: a dataset doesn't represent other nodes."""
         return _NOTHING
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
@@ -136,11 +136,11 @@ class ColumnSteps:
         return _edges(found)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
-        """Edges of these columns, of the structs and payloads around them, and of their fields."""
+        """Edges of these columns, of the structs and payloads that contain them, and of their fields."""
         asked = set(nodes)
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         relatives = self._families.relatives(nodes, every_field=not downstream)
-        rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
+        rows = self._leaving_exactly([*nodes, *(node for node in relatives.every if node not in asked)])
         # If a plan writes a field separately, it doesn't also copy this field with the parent.
         own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
         more = (
@@ -152,7 +152,7 @@ class ColumnSteps:
         )
         return [*(row for row in rows if row.source in asked), *more]
 
-    def _leaving_just(self, nodes: Sequence[int]) -> list[_Row]:
+    def _leaving_exactly(self, nodes: Sequence[int]) -> list[_Row]:
         if self._scope.direction is LineageDirection.DOWNSTREAM:
             row = self._tx.one("lineage/columns_downstream", nodes=nodes, jobs=self._scope.jobs)
             found = _rows(row.values())
@@ -171,7 +171,7 @@ class ColumnSteps:
         return self._held([*own, *spread], written)
 
     def beyond(self, _nodes: Sequence[int], _found: Sequence[int], /) -> Beyond | None:
-        """None: the edges themselves show what lies beyond."""
+        """None: the edges themselves show whether there is more beyond the depth."""
         return None
 
     def members(self, nodes: Sequence[int], /) -> Edges:

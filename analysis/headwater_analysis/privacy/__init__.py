@@ -1,6 +1,5 @@
-"""Spread of sensitive columns: their copies, what readers get of them, and columns classified lower than their sources.
+"""Spread of sensitive columns: derived columns, exposure to readers, and columns classified lower than their sources.
 
-sensitivity   levels of sensitivity, and which of them count as sensitive
 operations    operation of a transformation on a sensitive value
 spread        the spread over a graph: pure
 graph         this graph in Neo4j

@@ -168,7 +168,7 @@ class Privacy:
         ended: number of items that end the spread.
         lower: number of items that are classified lower than their sources, or not at all.
         consumers: consumers of readable columns, including the sources.
-        protected_consumers: consumers of columns that can't be read, and of no readable ones.
+        protected_consumers: consumers of protected columns that read no readable column.
         exits: datasets from which readable values leave the captured lineage; at most 100.
         exits_total: number of these datasets.
         drops: jobs that leave the sensitive columns out; at most 100.

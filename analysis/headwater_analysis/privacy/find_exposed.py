@@ -74,13 +74,13 @@ class PrivacyQuestion:
             QuestionError: fields don't fit together; the error names one.
         """
         if self.asset is None and self.column is not None:
-            raise QuestionError("A column is of a dataset: name that, too.", field="column")
+            raise QuestionError("Name the dataset of the column, too.", field="column")
         if self.asset is None and self.as_ is not None:
-            raise QuestionError("Of all columns, those are followed that are declared sensitive.", field="as")
+            raise QuestionError("Name the dataset or column that should have this sensitivity.", field="as")
         if self.as_ is not None and self.as_ not in SENSITIVE:
-            raise QuestionError(f"Sensitive is {', '.join(SENSITIVE)}.", field="as")
+            raise QuestionError(f"The sensitivity must be one of {', '.join(SENSITIVE)}.", field="as")
         if self.threshold < 1:
-            raise QuestionError("A group has 1 row or more.", field="threshold")
+            raise QuestionError("The threshold is at least 1 row.", field="threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class PrivacyPage:
 
 
 def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: PrivacyPage = PrivacyPage()) -> Privacy:
-    """Follow sensitive columns: their copies, what readers get of them, and columns classified too low.
+    """Follow sensitive columns to derived columns, with their exposure to readers, and columns classified too low.
 
     Args:
         question: columns to follow, and filters.
@@ -218,7 +218,7 @@ def _starts(
     if not starts:
         raise QuestionError(
             f"{found.asset.spelling} isn't declared {', '.join(SENSITIVE[:-1])} or {SENSITIVE[-1]}, nor is a field of "
-            "it: declare its sensitivity, or ask as if it had one.",
+            "it: declare its sensitivity, or assume a sensitivity in the question.",
             field="as",
         )
     return starts, found.asset.key, notice(tx, found.asset)
@@ -253,11 +253,11 @@ class _Details:
     def asset(self, node: int) -> Asset:
         """Dataset or column of a node."""
         row = self._assets[node]
-        of, column = row["dataset"], row["column"]
-        return dataset_asset(of) if column is None else column_asset(of, column)
+        dataset, column = row["dataset"], row["column"]
+        return dataset_asset(dataset) if column is None else column_asset(dataset, column)
 
     def item(self, one: WorstVisit, *, is_lower: bool, today: date) -> PrivacyItem:
-        """An item of the page."""
+        """Build an item of the page."""
         hops = tuple(self._hop(step) for step in self._paths[one.visit.node])
         is_column = _is_column(self._graph, one.visit.node)
         known = self._graph.declared([one.visit.node])[one.visit.node] if is_column else None
@@ -356,26 +356,24 @@ class _Surroundings:
         leaving: dict[int, list[str]] = {}
         for node, names in members.items():
             rows = [uses[name] for name in names if name in uses]
-            jobs = sorted({job for row in rows for job in row["ending"]})
-            if jobs or not any(row["used"] or row["dropped"] for row in rows):
-                leaving[node] = jobs
-        called = _names(tx, {*leaving, *(node for each in (*unknown, *drops) for node in each[:2])})
-        jobs_called = _jobs(
+            ending = sorted({job for row in rows for job in row["ending"]})
+            if ending or not any(row["used"] or row["dropped"] for row in rows):
+                leaving[node] = ending
+        assets = _names(tx, {*leaving, *(node for each in (*unknown, *drops) for node in each[:2])})
+        jobs = _jobs(
             tx, {job for each in (*unknown, *drops) for job in each[2:]} | {j for js in leaving.values() for j in js}
         )
         self.exits = tuple(
             sorted(
                 (
-                    PrivacyExit(called[node], tuple(jobs_called[job] for job in jobs), readable[node])
-                    for node, jobs in leaving.items()
+                    PrivacyExit(assets[node], tuple(jobs[job] for job in ending), readable[node])
+                    for node, ending in leaving.items()
                 ),
                 key=lambda each: each.dataset.key,
             )
         )
-        self.drops = tuple(sorted((DroppedBy(called[r], called[w], jobs_called[j]) for r, w, j in drops), key=_keys))
-        self.unknown = tuple(
-            sorted((UnknownUse(called[r], called[w], jobs_called[j]) for r, w, j in unknown), key=_keys)
-        )
+        self.drops = tuple(sorted((DroppedBy(assets[r], assets[w], jobs[j]) for r, w, j in drops), key=_keys))
+        self.unknown = tuple(sorted((UnknownUse(assets[r], assets[w], jobs[j]) for r, w, j in unknown), key=_keys))
 
 
 def _keys(each: DroppedBy | UnknownUse) -> str:

@@ -21,7 +21,8 @@ class LeavingEdge(NamedTuple):
     """Edge of column lineage, as it is stored, that leaves a column or the rows of a dataset.
 
     Attributes:
-        source: id of the column, or of the dataset; also where the edge leaves the whole dataset and is a black box.
+        source: id of the column or dataset; for a black box that reads a whole dataset: id of the dataset, or of a
+            requested column of the dataset.
         stored: the edge.
         text: formula of the output, where known.
         field: path of the input field in that formula; None for a dataset.
@@ -47,7 +48,7 @@ class StoredPrivacyGraph:
         self._identities = Identities.of(tx)
         self._declared: dict[int, tuple[DeclaredFacts, Mapping[str, Any]]] = {}
         self.passed: set[tuple[int, int, str]] = set()
-        """Keys of a column, a dataset and a job that passes the column on to the dataset."""
+        """Id of a column, id of a dataset, and key of a job that passes the column on to the dataset."""
 
     def edges(self, nodes: Sequence[int], /) -> list[PrivacyEdge]:
         """See `PrivacyGraph`."""
@@ -64,7 +65,7 @@ class StoredPrivacyGraph:
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
 
     def leaving(self, nodes: Sequence[int]) -> list[LeavingEdge]:
-        """Read the edges that leave columns or rows of datasets; black boxes of a column's dataset leave it, too."""
+        """Read the edges that leave columns or rows of datasets, and black boxes that read a column's whole dataset."""
         columns: dict[int, list[int]] = defaultdict(list)
         for node, facts in self.facts(nodes).items():
             columns[facts.dataset].append(node)
@@ -120,7 +121,7 @@ class StoredPrivacyGraph:
         return self._graph.unseen(made)
 
     def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Filter such pairs to those that a plan with incomplete column lineage ever wrote."""
+        """Filter pairs, as `unseen` takes them, to those that a plan with incomplete column lineage ever wrote."""
         return self._graph.ever_incomplete(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:

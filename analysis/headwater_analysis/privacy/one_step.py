@@ -15,7 +15,7 @@ from headwater_analysis.sensitivity import LEVELS, SENSITIVE, level_of
 
 
 def sensitive_columns(tx: Transaction) -> dict[int, int]:
-    """Columns that are declared sensitive, directly or by their dataset: level by shown node."""
+    """Levels of the columns that are declared sensitive, directly or by their dataset, by id of the shown node."""
     found = tx.one("privacy/sources", sensitive=[each.value for each in SENSITIVE])
     identities = Identities.of(tx)
     identities.learn(found["nodes"])

@@ -3,7 +3,7 @@
 records        runs, micro-batches, and the parts of datasets that they use
 list_runs      runs of a job or dataset, and runs without an end
 run_details    one run, its inputs and outputs; versions of reference data that went into outputs
-run_filter     filter of runs by script, user, period and other context
+run_filter     filter of runs by script, user, nominal period and other context
 run_names      runs by id, prefix of an id, or short name
 from_rows      records from rows of the graph
 intervals      micro-batches in batch order

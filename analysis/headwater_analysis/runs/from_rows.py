@@ -22,7 +22,7 @@ from headwater_graph.facts.spans import Ranges
 from headwater_graph.keys import job_key
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
-_IN_WORDS = {
+_POSITION_TEXTS = {
     "cdc": ("{system} {from_cdc}..{to_cdc}", ("system", "from_cdc", "to_cdc")),
     "api_cursor": ("{from_cursor}..{to_cursor}", ("from_cursor", "to_cursor")),
     "time_range": ("{from_time}..{to_time_exclusive}", ("from_time", "to_time_exclusive")),
@@ -75,7 +75,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
     """Build a use from a CONSUMED or PRODUCED relationship and its Dataset."""
     position = part.get("position")
     spans = zip(part.get("partitions", ()), part.get("from", ()), part.get("to_exclusive", ()), strict=True)
-    words, fields = _IN_WORDS.get(position or "", ("", ()))
+    template, fields = _POSITION_TEXTS.get(position or "", ("", ()))
     found = contents(facets_of(part))
     partitioned = member(found, "headwater_partitions")
     columns, count = partitioned.get("columns"), partitioned.get("count")
@@ -98,7 +98,7 @@ def use(dataset: Mapping[str, Any], part: Mapping[str, Any]) -> Use:
         pattern=part.get("pattern"),
         uncommitted=bool(part.get("uncommitted")),
         inputs=None if part.get("inputs") is None else tuple(sorted(part["inputs"])),
-        text=words.format(**{name: _word(part.get(name)) for name in fields}) if words else None,
+        text=template.format(**{name: _bound_text(part.get(name)) for name in fields}) if template else None,
         rows=part.get("rows"),
         bytes=part.get("bytes", part.get("file_bytes")),
         files=part.get("files", part.get("file_count")),
@@ -200,13 +200,13 @@ def _text(found: Any, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
-    """Offsets of a NEXT relationship; `word` is `gap` or `overlap`."""
+def joints(joined: Mapping[str, Any], kind: str) -> tuple[Joint, ...]:
+    """Offsets of a NEXT relationship; `kind` is `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
-    return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
+    return tuple(Joint(*row) for row in zip(*(joined.get(f"{kind}_{name}", ()) for name in names), strict=True))
 
 
-def _word(value: Any) -> str:
+def _bound_text(value: Any) -> str:
     if value is None:
         return "?"
     return str(moment(value) if hasattr(value, "to_native") else value)

@@ -44,7 +44,7 @@ def intervals(
             question.
     """
     if [run, job, of].count(None) != 2:
-        raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")
+        raise QuestionError("Name either a run or a job.", field="run" if run is None else "job")
 
     def question(tx: Transaction) -> IntervalPage:
         item = _owner(tx, run, job, of)

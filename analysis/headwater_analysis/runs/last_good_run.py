@@ -105,13 +105,13 @@ def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) 
         first_bad=None,
         last_good_run=found.get(row["good"]),
         first_bad_run=found.get(row["bad"]),
-        failed=tuple(outcomes[place] for place in row["failed"] or ()),
+        failed=tuple(outcomes[index] for index in row["failed"] or ()),
         looked_back=LOOKED_BACK_RUNS if row["looked_at"] == LOOKED_BACK_RUNS else None,
     )
 
 
 def _at(tx: Transaction, query: str, found: Record | None) -> IntervalItem | None:
-    """Micro-batch that a row names."""
+    """Read the micro-batch that a row names."""
     if found is None:
         return None
     stretch = Stretch(query, found["batch"], found["batch"])

@@ -1,4 +1,4 @@
-"""Runs of a job, or those that wrote or read a dataset, the latest first.
+"""Runs of a job, or runs that wrote or read a dataset, the latest first.
 
 A page reads one property of each run; a dataset's runs are found from the jobs that write it, never from the dataset,
 which may have a million micro-batches.

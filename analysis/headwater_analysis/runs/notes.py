@@ -17,7 +17,7 @@ Facet: TypeAlias = Mapping[str, Any]
 
 
 def notes(facets: Mapping[str, Any], *, named: bool = True) -> tuple[str, ...]:
-    """Sentences for a run's facets; a facet with a form that capture doesn't write is named.
+    """Sentences for a run's facets. For a facet with an unknown form, the sentence only names the facet.
 
     Args:
         facets: content of each facet, by its name.
@@ -32,7 +32,7 @@ def _sentences(facets: Mapping[str, Any], described: Mapping[str, Callable[[Face
             try:
                 yield from describe(facet)
             except (KeyError, TypeError, ValueError):
-                yield f"{name} has a form that isn't known"
+                yield f"facet {name} has an unknown form"
 
 
 def _gaps(facet: Facet) -> Iterator[str]:
@@ -44,7 +44,7 @@ def _gaps(facet: Facet) -> Iterator[str]:
 
 def _uncommitted(facet: Facet) -> Iterator[str]:
     for batch in facet["batches"]:
-        outputs = ", ".join(_left(each) for each in batch["outputs"]) or "nothing that is known"
+        outputs = ", ".join(_left(each) for each in batch["outputs"]) or "unknown outputs"
         yield f"micro-batch {int(batch['batchId'])} wasn't committed, and had written {outputs}"
 
 
@@ -60,7 +60,7 @@ def _left(output: Facet) -> str:
 
 
 def _unknown_outputs(facet: Facet) -> Iterator[str]:
-    yield f"where {facet.get('command') or 'it'} wrote isn't known: {facet.get('reason') or 'no reason is known'}"
+    yield f"target of {facet.get('command') or 'a write'} is unknown: {facet.get('reason') or 'no reason is reported'}"
 
 
 def _nothing_written(facet: Facet) -> Iterator[str]:

@@ -339,7 +339,7 @@ class RunDetails:
         notes: further reports of capture, a sentence each: callbacks without lineage, micro-batches that were never
             reported, writes that weren't committed or have an unknown target, and the state of operators with the late
             rows that they dropped.
-        facets: further facets of the run in events; the notes come from these, too.
+        facets: further facets of the run in events; `notes` describes some of these.
     """
 
     run: RunItem

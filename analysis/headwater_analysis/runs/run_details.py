@@ -57,20 +57,20 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     own = run_seen(tx, row["details"])
     facets = facets_of(own)
     read, wrote = uses_of(tx, item, Role.READ), uses_of(tx, item, Role.WROTE)
-    as_it_is = (
+    unchanged = (
         *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
         *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
         *("rows_rejected", "provenance"),
     )
     return RunDetails(
         run=item,
-        **{name: own[name] for name in as_it_is},
+        **{name: own[name] for name in unchanged},
         nominal_start=moment(own["nominal_start"]),
         nominal_end=moment(own["nominal_end"]),
         first_seen=moment(own["first_seen"]),
         last_seen=moment(own["last_seen"]),
-        parent=_above(own, "parent"),
-        root=_above(own, "root"),
+        parent=_ancestor(own, "parent"),
+        root=_ancestor(own, "root"),
         children=row["children"],
         intervals=tx.rows("runs/count_of_run", run=item.key)[0]["total"],
         inputs=tuple(read[:MOST_SHOWN]),
@@ -128,12 +128,12 @@ def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
     seen = SeenDatasets.of(tx)
-    found = {_who(each): each for each in (use(row["dataset"], sources_seen(seen, row["part"])) for row in own)}
+    found = {_use_key(each): each for each in (use(row["dataset"], sources_seen(seen, row["part"])) for row in own)}
     for spanned in _spans(tx, item, role):
         # Micro-batches name a schema only for writes inside foreachBatch.
-        reported = found.get(_who(spanned))
+        reported = found.get(_use_key(spanned))
         digest = spanned.schema_digest or (reported.schema_digest if reported is not None else None)
-        found[_who(spanned)] = replace(spanned, schema_digest=digest)
+        found[_use_key(spanned)] = replace(spanned, schema_digest=digest)
     ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
     since = first_reports(tx, [_schema(each) for each in ordered if each.schema_digest is not None])
     return [replace(each, schema_since=since.get(_schema(each))) for each in ordered]
@@ -157,8 +157,8 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
         last = micro_batches.preceding(tx, [stretch], 1, wanted=wanted)[0]
         for interval in (*interval_items(tx, first), *interval_items(tx, last)):
             for each in _of(interval, role):
-                before = out.get(_who(each))
-                out[_who(each)] = each if before is None else joined(before, each, batches)
+                before = out.get(_use_key(each))
+                out[_use_key(each)] = each if before is None else joined(before, each, batches)
     return [each if complete else _bounded(each) for each in out.values()]
 
 
@@ -230,14 +230,15 @@ def _of(interval: IntervalItem, role: Role) -> tuple[Use, ...]:
     return interval.inputs if role is Role.READ else interval.outputs
 
 
-def _who(each: Use) -> tuple[str, int]:
+def _use_key(each: Use) -> tuple[str, int]:
     return each.dataset.key, each.ordinal
 
 
-def _above(own: Mapping[str, Any], word: str) -> RunParent | None:
-    if own[f"{word}_run_id"] is None:
+def _ancestor(own: Mapping[str, Any], role: str) -> RunParent | None:
+    """Build the run's `parent` or `root` from properties of the run; None if unknown."""
+    if own[f"{role}_run_id"] is None:
         return None
-    return RunParent(own[f"{word}_run_id"], own[f"{word}_job_namespace"], own[f"{word}_job_name"])
+    return RunParent(own[f"{role}_run_id"], own[f"{role}_job_namespace"], own[f"{role}_job_name"])
 
 
 class Reference(NamedTuple):

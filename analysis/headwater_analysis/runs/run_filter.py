@@ -73,6 +73,6 @@ def _condition(text: str) -> dict[str, Any]:
         raise QuestionError(f"`{text}` isn't name=value, such as branch=main.", field="where")
     if name not in _PROPERTIES:
         near = difflib.get_close_matches(name, CONTEXT_NAMES, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(CONTEXT_NAMES)}."
+        hint = f"did you mean {near[0]}?" if near else f"the names are {', '.join(CONTEXT_NAMES)}."
         raise QuestionError(f"A run has no `{name}`: {hint}", field="where")
     return {"name": _PROPERTIES[name], "value": value, "begins": name in _BY_BEGINNING}

@@ -1,4 +1,4 @@
-"""Typed name of a run, job or dataset ⇒ its node."""
+"""Name that a person typed ⇒ node of the run, job or dataset."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def resolve_run(tx: Transaction, text: str) -> RunItem:
     prefixes = [{"id": prefix, "start": id_start(tx.tenant, prefix)} for prefix in id_prefixes(text)]
     found = tx.rows("runs/by_prefix", prefixes=prefixes, limit=MOST_CANDIDATES)
     if not found:
-        begins = "or one that begins so" if prefixes else f"and the beginning of one takes {_SHORTEST} characters"
-        raise NotFoundError(f"No run has the id {text!r}, {begins}.")
+        prefix = "or an id with this prefix" if prefixes else f"and a prefix needs {_SHORTEST} characters"
+        raise NotFoundError(f"No run has the id {text!r}, {prefix}.")
     if len(found) > 1:
         raise AmbiguousError(
             f"Several runs have ids that begin with {text!r}: give more of it.",
@@ -89,7 +89,7 @@ def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asse
         AmbiguousError: several have this name.
     """
     if (job is None) == (dataset is None):
-        raise QuestionError("Name a job or a dataset, one of them.", field="job" if job is None else "dataset")
+        raise QuestionError("Name either a job or a dataset.", field="job" if job is None else "dataset")
     return resolve_job(tx, job).asset if job is not None else resolve_dataset(tx, str(dataset)).asset
 
 
@@ -109,7 +109,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
             nearest += error.nearest
     if len(found) > 1:
         raise AmbiguousError(
-            f"Both a job and a dataset are called {text!r}: say which.",
+            f"Both a job and a dataset are called {text!r}: choose one.",
             candidates=[f"{each.kind.value.lower()} {each.key}" for each in found],
         )
     if found:

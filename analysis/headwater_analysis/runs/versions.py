@@ -1,7 +1,8 @@
 """Versions of a dataset, and the runs or micro-batches that produced them.
 
-A page reads one time of each version. Readers of a version are only counted: a static table that a stream is joined
-with is read by every micro-batch.
+To sort the versions, the query reads one time of every version (its earliest write). It reads all other facts only of
+the page's versions. Readers of a version are only counted: a static table that a stream is joined with is read by every
+micro-batch.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     def question(tx: Transaction) -> VersionPage:
         of = resolve_dataset(tx, dataset).asset
         asked = ("versions", tx.tenant, of.key)
-        made, key = paging.decode_moment(cursor, question=asked)
-        page = {"made": made, "key": key, "limit": limit + 1, "epoch": EPOCH}
+        produced_at, key = paging.decode_moment(cursor, question=asked)
+        page = {"made": produced_at, "key": key, "limit": limit + 1, "epoch": EPOCH}
         members = Identities.of(tx).members(of.key)
         rows = tx.rows("runs/versions", of=members, producers=MOST_PRODUCERS, **page)
         items = _items(tx, rows)
@@ -161,9 +162,9 @@ _UNKNOWN = datetime.max.replace(tzinfo=UTC)
 
 def _version(row: Record, producers: tuple[Producer, ...]) -> VersionItem:
     own: Mapping[str, Any] = row["version"]
-    as_it_is = ("key", "format", "version", "parent_id", "operation", "file_count", "file_bytes")
+    unchanged = ("key", "format", "version", "parent_id", "operation", "file_count", "file_bytes")
     return VersionItem(
-        **{name: own[name] for name in as_it_is},
+        **{name: own[name] for name in unchanged},
         partitions=tuple(own["partitions"] or ()),
         produced_at=next((each.at for each in producers if each.at is not None), None),
         producers=producers,

@@ -33,7 +33,7 @@ def declared_rows(
     types: Sequence[str] = (),
     sensitivity: str | None = None,
 ) -> list[Row]:
-    """Assets of a kind with such a declared owner, tag or sensitivity, in order of key. Their scores are 0.
+    """Assets of a kind with a declared owner, tag or sensitivity that matches, in order of key. Their scores are 0.
 
     Args:
         kind: kind of asset; columns are found only by tags.
@@ -62,7 +62,7 @@ def declared_rows(
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """Add declared owners and tags to the rows, after the reported ones; those of all names of an asset count."""
+    """Add declared owners and tags to the rows, after the reported ones, under all names of each asset."""
     if not tx.declarations or not rows:
         return list(rows)
     keys = [_subject(tx, row) for row in rows]

@@ -152,7 +152,7 @@ def search(
         QuestionError: the cursor belongs to another question, or `column` is combined with kinds other than columns.
     """
     if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
-        raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
+        raise QuestionError("With `column`, all hits are columns: leave `kind` out.", field="kind")
     filters = _Filters(owner, tag, namespace, tuple(each.upper() for each in types), sensitivity)
     narrowed = bool(filters.types) or sensitivity is not None
     with_consumers = kinds is None and column is None and namespace is None and cursor is None and not narrowed
@@ -269,11 +269,11 @@ def _hits(
     *,
     fuzzy: bool,
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    ways: list[Callable[..., str | None]] = (
+    query_makers: list[Callable[..., str | None]] = (
         [lucene_query.similar] if fuzzy else [lucene_query.beginnings, lucene_query.similar]
     )
-    for asking in ways if text else [lucene_query.beginnings]:
-        found = {kind: read(kind, asking) for kind in kinds}
+    for make_query in query_makers if text else [lucene_query.beginnings]:
+        found = {kind: read(kind, make_query) for kind in kinds}
         if any(found.values()):
             ranked = [(row, _match(row, text)) for rows in found.values() for row in with_uses(tx, rows)]
             ranked.sort(key=lambda hit: _rank(hit[0], hit[1], text))
@@ -284,7 +284,7 @@ def _hits(
 def _read(
     tx: Transaction,
     kind: AssetKind,
-    asking: Callable[..., str | None],
+    make_query: Callable[..., str | None],
     text: str,
     filters: _Filters,
     *,
@@ -293,7 +293,7 @@ def _read(
     """Rows that the index finds for a text, by words of names; with `labels` also by words of owners and tags."""
     # Columns have no owners and tags in the index: the owners and tags of their datasets are compared afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
-    asked = asking(tx.tenant, text, *clauses)
+    asked = make_query(tx.tenant, text, *clauses)
     if asked is None:
         return []
     given: dict[str, Any] = {"looked_at": _LOOKED_AT, "limit": MOST_HITS}
@@ -353,12 +353,12 @@ def _columns(
 ) -> tuple[list[tuple[Row, Match]], bool]:
     """Columns by their own words; with a text, only columns of datasets that match the text."""
     if not text:
-        return _hits(tx, lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
+        return _hits(tx, lambda kind, make: _read(tx, kind, make, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
 
     of_datasets = _Filters(None, None, filters.namespace, filters.types)
 
-    def read(kind: AssetKind, asking: Callable[..., str | None]) -> list[Row]:
-        return _read(tx, kind, asking, text, of_datasets, labels=False)
+    def read(kind: AssetKind, make_query: Callable[..., str | None]) -> list[Row]:
+        return _read(tx, kind, make_query, text, of_datasets, labels=False)
 
     datasets, truncated = _hits(tx, read, _KINDS[:1], text, fuzzy=fuzzy)
     keys = [row.asset.key for row, _ in datasets]
@@ -399,10 +399,10 @@ def _rank(row: Row, match: Match, text: str) -> tuple[int, bool, bool, int, int,
     asset = row.asset
     score = 0.0 if match is Match.FILTERS else row.score
     first = match is Match.EXACT or (match in _BY_WORDS and _starts(row, text))
-    place = list(Match).index(match)
-    # Names that begin with the text rank equally, even if its last word isn't whole: the other criteria decide.
-    place = place if match is Match.EXACT or not first else _AFTER_EXACT
-    return (place, not first, row.gone, _KINDS.index(asset.kind), -row.uses, -score, asset.spelling)
+    rank = list(Match).index(match)
+    # Names that begin with the text rank equally, even if the text's last word isn't whole: the other criteria decide.
+    rank = rank if match is Match.EXACT or not first else _AFTER_EXACT
+    return (rank, not first, row.gone, _KINDS.index(asset.kind), -row.uses, -score, asset.spelling)
 
 
 _BY_WORDS = (Match.WORDS, Match.BEGINNINGS)

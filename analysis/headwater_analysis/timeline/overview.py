@@ -120,7 +120,7 @@ def _overview(
         queries = queries_of(tx, kind, ids_of(tx, kind, found))
         share = max(1, MOST_SEGMENTS // max(1, len(queries)))
         segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
-        # One more segment of each query than wanted shows whether there are more.
+        # One segment of each query more than wanted is read: it shows whether there are more.
         rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
         conflicts = _conflicts(tx, rows)
         for row in rows:
@@ -160,9 +160,11 @@ def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
     if not Identities.of(tx).any:
         return {key: len(contested) for key, contested in batches.items()}
-    found = at_batches(tx, sorted({(query, batch) for (query, _), those in batches.items() for batch in those}))
-    of = {(each.query, each.batch_id): len(each.variants) - 1 for each in found}
-    return {key: sum(of[key[0], batch] for batch in dict.fromkeys(those)) for key, those in batches.items()}
+    wanted = sorted({(query, batch) for (query, _), contested in batches.items() for batch in contested})
+    reports = {(each.query, each.batch_id): len(each.variants) - 1 for each in at_batches(tx, wanted)}
+    return {
+        key: sum(reports[key[0], batch] for batch in dict.fromkeys(contested)) for key, contested in batches.items()
+    }
 
 
 def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:

@@ -9,7 +9,7 @@ batches       micro-batches and runs as the graph stores them, by id or in order
 search        the 32-ary search by batch id, without a scan of a query's intervals
 locate        search for the micro-batches that used given offsets
 indexed       search for the micro-batches and runs that used given files or versions, by index
-by_time       hops that only time bounds
+by_time       hops whose micro-batches are bounded only by time
 match         overlap of a CONSUMED or PRODUCED with a part
 parts         the parts that a batch read or wrote
 plans         plans that keep state

@@ -53,7 +53,7 @@ class Batch:
     """A micro-batch from an Interval or Conflict, or several consecutive ones from `first` to `last`.
 
     Attributes:
-        conflict: whether it is a report that lost to another report with other positions.
+        conflict: whether this is a report that lost to another report of the same micro-batch with other positions.
         query: key of its query.
         first, last: batch ids.
         started_at, ended_at: times of the trigger, where known.
@@ -195,30 +195,30 @@ class RangesByPartition(Mapping[int, tuple[int, int]]):
     """View of a position's parallel lists as offset ranges by partition."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
-        self._places = {partition: place for place, partition in enumerate(position["partitions"])}
+        self._indices = {partition: index for index, partition in enumerate(position["partitions"])}
         self._from, self._to = position["from"], position["to_exclusive"]
 
     def __getitem__(self, partition: int) -> tuple[int, int]:
-        place = self._places[partition]
-        return self._from[place], self._to[place]
+        index = self._indices[partition]
+        return self._from[index], self._to[index]
 
     def end(self, partition: int) -> int:
         """End of a partition's range; takes half the time of reading the whole range."""
-        end: int = self._to[self._places[partition]]
+        end: int = self._to[self._indices[partition]]
         return end
 
     def __contains__(self, partition: object) -> bool:
-        return partition in self._places
+        return partition in self._indices
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._places)
+        return iter(self._indices)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indices)
 
 
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
-    """Range of each partition of a Kafka position, empty ones included; for a table, its versions under `VERSIONS`."""
+    """Offset range by partition of a Kafka position, empty ranges included; of a table range: {VERSIONS: versions}."""
     if position.get("position") == "kafka":
         return RangesByPartition(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:

@@ -17,7 +17,12 @@ from headwater_schemas.events import Certainty
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str]]) -> list[HopDraft]:
-    """Build a hop for each query, over its micro-batches since the part was written (backwards: until it was used)."""
+    """Build a hop for each query, over its micro-batches since the part was written (backwards: until it was used).
+
+    Args:
+        context: the trace.
+        asked: query, part, and a sentence: why the part can't be found among the query's recorded offsets or files.
+    """
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
     bounds = iter(
         first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
@@ -99,6 +104,9 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
+    then = "until the part was read may have written"
+    if not context.backward:
+        then = "since the part was written may have read"
     return HopDraft(
         key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
@@ -106,7 +114,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
         outputs=used if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, [pending]),
-        why=f"{why} So any of its micro-batches {'until' if context.backward else 'since'} then may have used it.",
+        why=f"{why} So any micro-batch of the query {then} it.",
         pendings=(pending,),
     )
 

@@ -54,7 +54,7 @@ class Context:
     _last: dict[str, Batch | None] = field(default_factory=dict)
 
     def queries_of(self, datasets: Iterable[str]) -> dict[str, list[Query]]:
-        """Queries that read each dataset (backwards: that write it), by its key."""
+        """Queries that read each dataset (backwards: that write it), by the dataset's key."""
         wanted = sorted(set(datasets))
         missing = [key for key in wanted if key not in self._users]
         if missing:
@@ -72,7 +72,7 @@ class Context:
         Args:
             datasets: keys of the next parts' datasets.
             wants: wanted offsets of these datasets.
-            plans: plans that the state of their queries depends on.
+            plans: plans whose steps show whether a query keeps state or drops records.
         """
         names, unknown = self.datasets.unknown(datasets), unknown_plans(self.tx, plans)
         users = sorted({key for key in datasets if key not in self._users}) if self.goes_on else []

@@ -13,7 +13,7 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Up to this distance of batch ids, micro-batches form one step: those in between used none of the wanted offsets.
+# Micro-batches form one step up to this distance of their batch ids. Micro-batches between them used no wanted offset.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
@@ -173,7 +173,7 @@ def micro_batches(
         batches: at least one, in order of batch ids.
         count: number of batches that used the part.
         keeps: whether the query keeps state.
-        spread: first and last batch over which the state spreads.
+        spread: first and last batch to which the query's state carries the part; None: those of `batches`.
     """
     first, last = batches[0].first, batches[-1].last
     return Step(
@@ -195,11 +195,11 @@ def micro_batches(
 
 def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
     """Runs in which the micro-batches were observed, each with its first and last micro-batch."""
-    of: dict[RunBrief, list[Batch]] = {}
+    by_run: dict[RunBrief, list[Batch]] = {}
     for batch in batches:
         if batch.run is not None:
-            of.setdefault(batch.run, []).append(batch)
-    return tuple(replace(run, first_batch=own[0].first, last_batch=own[-1].last) for run, own in of.items())
+            by_run.setdefault(batch.run, []).append(batch)
+    return tuple(replace(run, first_batch=own[0].first, last_batch=own[-1].last) for run, own in by_run.items())
 
 
 def run_step(run: Run) -> Step:
@@ -228,5 +228,5 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
 
 def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
     """Weakest certainty on the path. If several paths lead to the step, the best of their certainties."""
-    ways = [weakest(certainty, pending.overall) for pending in pendings]
-    return next(sure for sure in _SUREST if sure in ways)
+    of_paths = [weakest(certainty, pending.overall) for pending in pendings]
+    return next(each for each in _SUREST if each in of_paths)

@@ -43,7 +43,15 @@ from headwater_schemas.events import Certainty
 
 @dataclass(slots=True)
 class _Followed:
-    """Parts that the trace has followed already."""
+    """Parts that the trace has followed already.
+
+    Attributes:
+        offsets: followed offsets, by key of the dataset and topic id.
+        files: key of the dataset, and path.
+        others: identifying fields of parts of other kinds, and of lists of files.
+        unknown: by key of the dataset: bound of time of its UNKNOWN part that was followed; None: no bound.
+        by_time: ranges of batch ids (inclusive) of steps bounded only by time, by the first item of `HopDraft.key`.
+    """
 
     offsets: dict[tuple[str, str | None], Spans] = field(default_factory=dict)
     files: set[tuple[str, str]] = field(default_factory=set)
@@ -52,7 +60,7 @@ class _Followed:
     by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
-        """Return the rest of a part without followed parts, and mark it as followed; None if there is no rest."""
+        """Return the rest of a part that hasn't been followed yet, and mark it as followed; None without a rest."""
         key = part.dataset.key
         if part.kind is PartKind.OFFSETS:
             return self._offsets(part)
@@ -163,7 +171,10 @@ def _shown(context: Context, hop: Hop) -> Hop:
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
 ) -> tuple[list[PendingPart], dict[int, range]]:
-    """New parts, one for each name of their dataset; also maps each part's number to the numbers under all names."""
+    """Parts that haven't been followed yet, one for each name of their dataset.
+
+    Also returns, by number of each part: the numbers of the same part under all names.
+    """
     out: list[PendingPart] = []
     same_part: dict[int, range] = {}
     for part, after, worst in parts:
@@ -177,6 +188,7 @@ def _pendings(
 
 
 def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
+    """Keys of the parts' datasets that anything reads (backwards: writes)."""
     keys = {pending.name for pending in pendings}
     context.datasets.know(keys)
     return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}
@@ -188,11 +200,11 @@ def expand(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
     taken: list[PartUse] = []
     missing: list[PossibleUse] = []
     whole: list[tuple[Query, PendingPart, str]] = []
-    of_days = _by_offsets(context, pendings, queries, taken, missing, whole)
+    of_summaries = _by_offsets(context, pendings, queries, taken, missing, whole)
     _by_index(context, pendings, queries, taken, whole)
     _conflicts(context, pendings, queries, taken)
     drafts = group_drafts(context, taken)
-    drafts += of_days
+    drafts += of_summaries
     drafts += [missing_draft(context, each) for each in missing]
     drafts += whole_drafts(context, whole)
     drafts += run_drafts(context, pendings)
@@ -207,6 +219,7 @@ def _by_offsets(
     missing: list[PossibleUse],
     whole: list[tuple[Query, PendingPart, str]],
 ) -> list[HopDraft]:
+    """Search micro-batches by offsets, and add them to `taken`, `missing` and `whole`; return the hops of summaries."""
     wants, owners = [], []
     asked = set()
     for pending in pendings:
@@ -246,7 +259,7 @@ def _take(
             if query.summarized:
                 context.notes[_not_summarized(query, narrowed(pending.part, located.left), verb)] = None
             else:
-                whole.append((query, pending, f"Its micro-batches don't record what they {verb} of it."))
+                whole.append((query, pending, f"The query doesn't record which offsets of the topic it {verb}."))
         return
     for hit in located.hits:
         part = narrowed(pending.part, hit.spans)
@@ -261,7 +274,7 @@ def _take(
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
         part = narrowed(pending.part, located.left)
-        why = f"It doesn't record what it {verb}; those around it leave these to it."
+        why = f"The batch doesn't record what it {verb}; no batch around it {verb} these offsets."
         taken.append(PartUse(query, guess, part, Certainty.UPPER_BOUND, why, pending))
     left = located.left
     for hole in located.holes:
@@ -273,7 +286,7 @@ def _take(
 
 def _not_summarized(query: Query, left: Part, verb: str) -> str:
     name = query.name or query.query_id
-    return f"{name} {verb} {described(left)} in no micro-batch that is known, kept or summarized."
+    return f"No stored or summarized micro-batch of {name} {verb} {described(left)}."
 
 
 def _records_incarnation(located: Located) -> bool:
@@ -304,14 +317,11 @@ def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
     beyond = all(start >= ends.get(partition, 0) for partition, start, _ in flat_of(left))
     if beyond:
         partition = left.offsets[0].partition
-        known = ends.get(partition)
-        upto = (
-            f"up to offset {known} of partition {partition}"
-            if known is not None
-            else f"nothing of partition {partition}"
-        )
-        return f"{name} has {done} {upto} by batch {query.last_batch}, the last one known: not yet {described(left)}."
-    return f"{name} {verb} {described(left)} in no micro-batch that is known."
+        latest = f"{name}'s latest known micro-batch ({query.last_batch})"
+        if partition in ends:
+            return f"Not {done} yet: {latest} ends at offset {ends[partition]}, before {described(left)}."
+        return f"Not {done} yet: {latest} has no offsets of partition {partition}."
+    return f"No known micro-batch of {name} {verb} {described(left)}."
 
 
 def flat_of(part: Part) -> list[tuple[int, int, int]]:
@@ -347,11 +357,14 @@ def _by_index(
             if query.summarized:
                 name = query.name or query.query_id
                 context.notes[
-                    f"Micro-batches of {name} of earlier days are no longer kept one by one, and their summaries don't "
-                    f"list what they {verb} of {part.dataset.name}: the archive of the events topic does."
+                    f"The graph no longer stores the micro-batches of {name} of earlier days individually, and their "
+                    f"summaries don't list which part of {part.dataset.name} they {verb}. The archive of the events "
+                    "topic does."
                 ] = None
             why = (
-                "Which part is meant isn't known." if part.kind is PartKind.UNKNOWN else f"What it {verb} isn't listed."
+                "It is unknown which part is meant."
+                if part.kind is PartKind.UNKNOWN
+                else f"The query doesn't list everything that it {verb}."
             )
             whole.append((query, pending, why))
 
@@ -386,7 +399,7 @@ def _conflicts(
             for use in (batch.writes if context.backward else batch.reads)(pending.part.dataset.key):
                 match = matched(pending.part, use, batch, verb=verb)
                 if match is not None and match.certainty is not Certainty.UNKNOWN:
-                    why = "Then the checkpoint was set back, and the batch ran again with other offsets."
+                    why = "Later the checkpoint was set back, and the batch ran again with other offsets."
                     taken.append(PartUse(by_key[batch.query], batch, match.part, match.certainty, why, pending))
 
 
@@ -418,6 +431,7 @@ def run_drafts(context: Context, pendings: Sequence[PendingPart]) -> list[HopDra
 
 
 def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:
+    """Surest match of the part with a use by the run; None if no use matches."""
     verb = "wrote" if context.backward else "read"
     uses = (run.writes if context.backward else run.reads)(pending.name)
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]

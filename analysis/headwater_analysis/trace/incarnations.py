@@ -52,8 +52,8 @@ class Incarnations:
 
     def _before_rewinds(self, key: str, found: Sequence[Located]) -> set[str]:
         """Topic ids that queries used before each point where their offsets went back."""
-        places = [(each.want.query.key, first) for each in found for first in each.rewinds[-_MOST_REWINDS:]]
-        batches = [batch for those in before(self._context.tx, places) for batch in those] if places else []
+        rewound = [(each.want.query.key, first) for each in found for first in each.rewinds[-_MOST_REWINDS:]]
+        batches = [batch for earlier in before(self._context.tx, rewound) for batch in earlier] if rewound else []
         uses = [use for each in batches for use in (each.writes if self._context.backward else each.reads)(key)]
         return {use.topic_id for use in uses if use.topic_id is not None}
 
@@ -63,8 +63,8 @@ class Incarnations:
         found = sorted(ids(located, hit))
         if latest is None or not found:
             return None
-        of = ", ".join(found)
-        return f"That is of topic id {of}, " + (
+        topic_ids = ", ".join(found)
+        return f"These offsets are of topic id {topic_ids}, " + (
             "the latest incarnation." if found == [latest] else f"an earlier incarnation: the latest is {latest}."
         )
 
@@ -87,8 +87,8 @@ class Incarnations:
             if spans:
                 what = described(narrowed(replace(part, topic_id=self._latest[key]), spans))
                 self._context.notes[
-                    f"The topic was made anew: no micro-batch that is known {verb} {what} of its latest incarnation, "
-                    f"{self._latest[key]}."
+                    f"The topic was deleted and created again: no known micro-batch {verb} {what} of its latest "
+                    f"incarnation, {self._latest[key]}."
                 ] = None
 
 

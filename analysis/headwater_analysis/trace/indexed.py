@@ -25,7 +25,7 @@ _AT_ONCE = 16
 
 
 def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[list[Batch]]:
-    """Candidates for each part: micro-batches that may have used some of it. Callers match the recorded uses."""
+    """Candidates for each part: micro-batches that may have used some of it. Callers must match the recorded uses."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
     found, _ = _users(context, pendings)

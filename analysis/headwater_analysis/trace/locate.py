@@ -38,7 +38,7 @@ FEW = 4
 STRETCH = 64
 """Number of batches to read next if the first ones aren't enough."""
 WINDOW = 16
-"""Maximum number of batches that a probe of a second search reads to find one with a record."""
+"""Maximum number of batches that a probe of a second search reads to find one that records its offsets."""
 MOST_SPANS = 16
 """Maximum number of offset ranges without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
@@ -94,7 +94,7 @@ class Located:
         holes: missing batch ids that may have the missing offsets, by batch id.
         left: wanted offsets that no hit has.
         recorded: whether any micro-batch of the query records its offsets of the dataset.
-        met_unknown: whether the search read a micro-batch that doesn't record them.
+        met_unknown: whether the search read a micro-batch that doesn't record its offsets of the dataset.
         seen: micro-batches that were read, by their first id.
         earlier: last known micro-batch before some of the hits, by the hit's first id.
         unreached: pairs of a piece and a partition such that no batch of the piece reaches a wanted offset.
@@ -126,14 +126,14 @@ def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
         located.rewinds = located.want.query.rewinds
     # All partitions at once: mostly the same batches use them. The rest is searched partition by partition.
     _find(tx, [(located, piece, located.want.spans) for located in out for piece in located.want.query.pieces])
-    again = [
+    second = [
         (located, piece, {partition: spans})
         for located in out
         for partition, spans in located.want.spans.items()
         if _needs_another_look(located, partition)
         for piece in located.want.query.pieces
     ]
-    _find(tx, again, window=WINDOW)
+    _find(tx, second, window=WINDOW)
     _guess(tx, [(located, piece) for located in out if located.left for piece in located.want.query.pieces])
     for located in out:
         located.hits.sort(key=lambda hit: hit.batch.first)
@@ -143,6 +143,7 @@ def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
 
 
 Job = tuple[Located, tuple[int, int], Spans]
+"""Search in one piece of a query: the result to fill, first and last batch id of the piece, and wanted offsets."""
 
 
 def _needs_another_look(located: Located, partition: int) -> bool:
@@ -201,7 +202,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
         for span in _left(located, partition)
     ]
     holes: list[tuple[Job, int, int, Batch | None]] = []
-    for job, (end, batches, all_of_them) in zip(single, _neighbours(tx, single), strict=True):
+    for job, (end, batches, none_earlier) in zip(single, _neighbours(tx, single), strict=True):
         located, piece, _ = job
         known, following = {batch.first for batch in located.guesses}, end
         for batch in batches:
@@ -214,9 +215,9 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
                 located.guesses.append(batch)
             following = batch.first
         else:
-            if all_of_them and 0 < following <= located.want.query.last_batch:
+            if none_earlier and 0 < following <= located.want.query.last_batch:
                 holes.append((job, 0, following - 1, None))
-    _name(tx, holes)
+    _add_holes(tx, holes)
 
 
 def _left(located: Located, partition: int) -> list[tuple[int, int]]:
@@ -235,7 +236,7 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
 
 
 Neighbours = tuple[int, list[Batch], bool]
-"""First batch that reaches an offset; batches before it, the latest first; whether there are no earlier ones."""
+"""Id of the first batch that reaches an offset; batches before it, the latest first; whether none is earlier."""
 
 
 def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
@@ -287,13 +288,13 @@ def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: i
 
 def _settled(job: Job, around: Neighbours) -> bool:
     """Return whether these batches prove that no earlier batch than the found one reaches the range."""
-    _, batches, all_of_them = around
+    _, batches, none_earlier = around
     for batch in batches:
         if batch.first < job[1][0]:
             return True
         if (reaches := _reaches_wanted(job, batch)) is not None:
             return not reaches
-    return all_of_them
+    return none_earlier
 
 
 def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
@@ -305,7 +306,7 @@ def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
     return any(reached_each) if reached_each else None
 
 
-def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
+def _add_holes(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
     """Add each hole to its result, with the batch after the hole and the wanted offsets in it."""
     beyond = stretches(tx, [(job[0].want.query.key, last + 1, last + 1) for job, _, last, _ in holes], 1)
     for (job, first, last, earlier), later in zip(holes, beyond, strict=True):
@@ -345,6 +346,7 @@ def holes_among(
 
 
 Test = Callable[[Mapping[int, tuple[int, int]], Spans], bool]
+"""Condition on a batch's offset ranges (by partition) and the wanted offsets."""
 
 
 def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) -> Search:
@@ -440,14 +442,14 @@ def _up_to_past(
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED
-    for n, each in enumerate(found, 1):
+    for n, batch in enumerate(found, 1):
         ranges = [
             listed(position)
-            for position in each.positions(type_, want.dataset)
+            for position in batch.positions(type_, want.dataset)
             if same_topic(want.topic_id, position.get("topic_id"))
         ]
-        ranges = [of for of in ranges if _has_any(of, spans)]
-        if ranges and all(_is_past(of, spans) for of in ranges):
+        ranges = [each for each in ranges if _has_any(each, spans)]
+        if ranges and all(_is_past(each, spans) for each in ranges):
             return found[: n - 1], found[n - 1 : n]
     return found, ()
 

@@ -68,8 +68,8 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
         return None
     if part.kind is PartKind.UNKNOWN or use.kind in (PartKind.UNKNOWN, PartKind.OTHER) or part.kind is PartKind.OTHER:
         whole = replace(part, rows=None) if use.kind is PartKind.UNKNOWN else part_of(use, part.dataset)
-        whose = "of it is meant" if use.kind is not PartKind.UNKNOWN else f"it {verb}"
-        return PartMatch(whole, Certainty.UNKNOWN, f"Which part {whose} isn't known.")
+        which = "is meant" if use.kind is not PartKind.UNKNOWN else f"it {verb}"
+        return PartMatch(whole, Certainty.UNKNOWN, f"Unknown which part {which}.")
     if part.kind is PartKind.FILES:
         return _files(part, use, verb)
     versioned = {part.kind, use.kind} <= _VERSIONED and PartKind.CHANGES in (part.kind, use.kind)
@@ -78,14 +78,12 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
     if spans and use.spans:
         return _later_version(part, use, verb)
     if PartKind.OFFSETS in (part.kind, use.kind):
-        return (
-            None if part.kind is use.kind else PartMatch(part, Certainty.UNKNOWN, f"Which part it {verb} isn't known.")
-        )
+        return None if part.kind is use.kind else PartMatch(part, Certainty.UNKNOWN, f"Unknown which part it {verb}.")
     return _version(part, use, verb)
 
 
 def _is_apart(part: Part, use: StoredUse) -> bool:
-    """Check whether the partitions of use and part exclude common data.
+    """Return whether use and part have no data in common, because their partitions differ.
 
     A read version includes data of earlier versions, in partitions that its own commit didn't touch.
     """
@@ -93,7 +91,7 @@ def _is_apart(part: Part, use: StoredUse) -> bool:
 
 
 def _added_others(part: Part, use: StoredUse) -> bool:
-    """Check whether a version added other files than the wanted ones: a recreated table may reuse version ids."""
+    """Return whether a version added none of the wanted files: a recreated table can reuse version ids."""
     if part.kind is not PartKind.SNAPSHOT or use.kind is not PartKind.SNAPSHOT or not use.produced or not part.files:
         return False
     lists_all = bool(use.files) and len(use.files) == use.properties.get("file_count")
@@ -113,7 +111,7 @@ def _files(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
         if same := tuple(path for path in part.files if path in paths):
             found = replace(part, files=same, file_count=len(same), rows=None)
             return PartMatch(found, use.certainty, f"It {verb} partition {same[0]}.")
-        return PartMatch(part, Certainty.UNKNOWN, f"Which files it {verb} isn't known.")
+        return PartMatch(part, Certainty.UNKNOWN, f"Unknown which files it {verb}.")
     both = common_files(use.files, part.files) or tuple(
         path for path in use.files if any(is_within(canonical_path(path), canonical_path(f)) for f in part.files)
     )
@@ -127,7 +125,7 @@ def _files(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
     if not unlisted:
         return None
     count = use.properties.get("file_count")
-    why = f"It {verb} {count} files, of which {len(use.files)} are listed: these may be among the others."
+    why = f"It {verb} {count} files, of which {len(use.files)} are listed; the wanted files may be among the others."
     return PartMatch(part, Certainty.UPPER_BOUND, why)
 
 
@@ -143,7 +141,7 @@ def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
         return PartMatch(
             part, certainty, f"It {verb} {described(part)}." if not within else f"It {verb} some or all of it."
         )
-    return PartMatch(part, Certainty.UNKNOWN, f"Which snapshots it {verb} isn't listed.")
+    return PartMatch(part, Certainty.UNKNOWN, f"Unknown which snapshots it {verb}: they aren't listed.")
 
 
 def _version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
@@ -163,7 +161,7 @@ def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
         if theirs[partition][-1][1] < mine[partition][0][1]:
             return None
     version = use.properties["snapshot_id"]
-    why = f"It {verb} version {version}, a later one, which may still hold what {described(part)} added."
+    why = f"It {verb} the later version {version}, which may still hold what {described(part)} added."
     return PartMatch(part, Certainty.UPPER_BOUND, why)
 
 

@@ -25,7 +25,7 @@ class Datasets:
     """Cache of datasets by key, with their identity (module `identity`).
 
     The graph stores a use under the name that the job had for the dataset. So users of a part are searched under each
-    name (`names_of`). Answers show the part under one name (`shown`), as they do micro-batches.
+    name (`names_of`). Answers show parts and micro-batches under one name (`shown`).
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -48,7 +48,8 @@ class Datasets:
     def learn(self, found: Iterable[tuple[Mapping[str, Any], bool, bool]]) -> None:
         """Cache looked-up datasets.
 
-        Each has its properties, whether anything reads it, and whether anything writes it.
+        Args:
+            found: for each dataset its properties, whether anything reads it, and whether anything writes it.
         """
         for properties, read, written in found:
             self._known[properties["key"]] = dataset_asset(properties)
@@ -97,7 +98,7 @@ class Datasets:
 
 
 def is_empty(part: Part) -> bool:
-    """Return whether the part has no record."""
+    """Return whether the part is known to contain nothing: no offsets, or no files."""
     return (part.kind is PartKind.OFFSETS and not part.offsets) or (
         part.kind is PartKind.FILES and part.file_count == 0
     )
@@ -106,19 +107,24 @@ def is_empty(part: Part) -> bool:
 def given(
     used: Iterable[tuple[Batch | Run, frozenset[str]]], datasets: Datasets, *, backward: bool
 ) -> tuple[Part, ...]:
-    """Outputs of runs or micro-batches that may be derived from the datasets paired with each.
+    """Outputs of runs or micro-batches that may be derived from the datasets that they used.
 
-    Backwards: inputs that may have gone into these datasets.
+    Backwards: inputs that may have gone into the datasets.
+
+    Args:
+        used: runs or micro-batches, each with the keys of the datasets of the traced parts.
+        datasets: cache of datasets.
+        backward: direction of the trace.
     """
-    made = made_into if backward else made_from
-    found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]
+    related = made_into if backward else made_from
+    found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in related(each.uses, keys)]
     datasets.know(use.dataset for _, use, _ in found)
     parts = ((_part(each, use, datasets), maybe) for each, use, maybe in found)
     return join(possible(part) if maybe else part for part, maybe in parts)
 
 
 def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
-    """Merge uses to parts."""
+    """Merge uses, each paired with its run or micro-batch, to parts."""
     datasets.know(use.dataset for _, use in used)
     return join(_part(owner, use, datasets) for owner, use in used)
 
@@ -140,7 +146,7 @@ def join(parts: Iterable[Part]) -> tuple[Part, ...]:
     out: list[Part] = []
     for (_, kind, _), group in groups.items():
         if kind in (PartKind.OFFSETS, PartKind.FILES, PartKind.UNKNOWN):
-            out.append(_one(kind, group))
+            out.append(_merged(kind, group))
         else:
             out += dict.fromkeys(group)
     return tuple(
@@ -148,7 +154,7 @@ def join(parts: Iterable[Part]) -> tuple[Part, ...]:
     )
 
 
-def _one(kind: PartKind, group: list[Part]) -> Part:
+def _merged(kind: PartKind, group: list[Part]) -> Part:
     first = group[0]
     if len(group) == 1 and len(first.files) <= MOST_FILES:
         return first

@@ -1,4 +1,4 @@
-"""Plans that keep state or leave records out, looked up once each in a question."""
+"""Plans that keep state or drop records, each looked up once per question."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[Writi
 
 
 def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) -> tuple[frozenset[str], str]:
-    """Datasets whose plan may have dropped a record that was read, and a sentence on it; both empty if there are none.
+    """Keys of the datasets whose plan may have dropped a record that was read, and a sentence on the dropping steps.
+
+    Both are empty if no plan drops records.
 
     An unknown plan is assumed to drop nothing.
     """
@@ -54,7 +56,7 @@ def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) 
             found[asked[1][0]] |= words or (set() if plan.complete else {_INCOMPLETE})
     drop = {key for key, words in found.items() if words}
     named = " and ".join(sorted({word for key in drop for word in found[key]}))
-    return frozenset(drop), f"Whether a record passed the job's {named} isn't recorded." if drop else ""
+    return frozenset(drop), f"It isn't recorded whether a record passed the job's {named}." if drop else ""
 
 
 def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[WritingPlan]:

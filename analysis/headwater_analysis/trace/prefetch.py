@@ -57,7 +57,7 @@ def prefetch(
     """Look up datasets, plans and users in one statement.
 
     Args:
-        datasets: keys of datasets whose names are wanted.
+        datasets: keys of the datasets to look up.
         plans: keys of plans, and keys of the datasets that they write.
         users: keys of the datasets whose readers (backwards: writers) are wanted.
         wants: offsets that will be searched for in micro-batches: key of the dataset, and spans.

@@ -111,8 +111,8 @@ def _sentences(context: Context, summarized: Ranges, dropped: Ranges) -> list[st
     out, verb, done = [], *(("read", "read") if context.backward else ("wrote", "written"))
     if summarized:
         out.append(
-            f"Batch {_listed(summarized)} is summarized by day: all that those of these days {verb} counts. "
-            "The archive of the events topic has them one by one."
+            f"Batch {_listed(summarized)} is summarized by day, so everything that the micro-batches of these days "
+            f"{verb} is included. The archive of the events topic has each micro-batch."
         )
     if dropped:
         out.append(f"Batch {_listed(dropped)} was dropped by retention: it may have {done} any part.")

@@ -220,7 +220,7 @@ def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Rea
 
 
 def _look_between(tx: Transaction, search: Search, read: Read, first: int, last: int) -> None:
-    """Look at the first and the last micro-batch between two batch ids, both in one segment that was read whole."""
+    """Look at the first and the last micro-batch of a range of batch ids, which lies in one segment that is cached."""
     for from_ in (found_from, found_before):
         for found in from_(tx, [Stretch(search.query, first, last)], 1)[0]:
             if search.left[0] <= found.batch_id <= search.left[1]:
@@ -228,16 +228,16 @@ def _look_between(tx: Transaction, search: Search, read: Read, first: int, last:
 
 
 def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
-    """Search by the offsets of whole segments first, so that two segments are left to read.
+    """Search by the offsets of whole segments first, so that at most two segments are left to read.
 
     Args:
         searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
-    _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _of_offsets)
+    _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _offset_rows)
 
 
-def _of_offsets(row: Record) -> Iterable[Row]:
+def _offset_rows(row: Record) -> Iterable[Row]:
     # The segment's offsets include those of conflicting reports, which aren't searched.
     if row["contested"]:
         return ()
@@ -257,7 +257,7 @@ def _narrow(
         name: statement that finds the first segment at or after a batch id.
         asked: further parameters of each probe.
         rows_of: returns a segment's properties as rows for `reached`. If `reached` holds for the segment, it holds for
-            some micro-batch of it; otherwise only the last ones may meet it.
+            some micro-batch of the segment; if not, it can only hold for the segment's last micro-batches.
     """
     open_ = {
         n: [segment.at(first).segment, segment.at(last).segment]
@@ -327,11 +327,11 @@ def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
 
 def _run_by_time(tx: Transaction, searches: Sequence[Search], window: int) -> None:
     of_segments = [each for each in searches if each.by == "processing_time"]
-    _narrow(tx, of_segments, "trace/probe_segment_times", {}, _latest)
+    _narrow(tx, of_segments, "trace/probe_segment_times", {}, _last_time_rows)
     run(tx, searches, _time, window=window)
 
 
-def _latest(row: Record) -> Iterable[Row]:
+def _last_time_rows(row: Record) -> Iterable[Row]:
     return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 

@@ -133,6 +133,7 @@ def trace(
         start: the part.
         direction: FORWARD or BACKWARD.
         depth: maximum number of hops from the part; None: all.
+        limit: maximum number of steps in the answer, and of runs and micro-batches that one look-up reads.
         horizon: longest time behind the watermark for which a query's state keeps a record: the watermark's delay plus
             the length of a window. None: as the query's starts reported it; if they didn't, no limit.
         archive: archive of micro-batches that the graph no longer stores individually; None: use their summaries.
@@ -195,7 +196,7 @@ def check(start: Starts, depth: int | None, limit: int) -> None:
     if isinstance(start, Offsets):
         if not 0 <= start.start < start.end <= MOST_OFFSET:
             raise QuestionError(
-                "Offsets begin at 0, and a range ends after it begins: its end isn't part of it.", field="offset"
+                "Offsets begin at 0, and the end of a range (exclusive) is greater than its start.", field="offset"
             )
         if start.partition is not None and not 0 <= start.partition < 2**31:
             raise QuestionError("A partition's number begins at 0.", field="partition")
@@ -217,7 +218,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
     context.notes |= dict.fromkeys(notice(context.tx, found.asset))
     by_offset = isinstance(start, Offsets) or (isinstance(start, Times) and not start.read)
     if by_offset and (found.asset.type or "").upper() in _WITHOUT_OFFSETS:
-        raise QuestionError(f"{found.asset.spelling} is a {found.asset.type}: offsets are of topics.", field="topic")
+        raise QuestionError(f"{found.asset.spelling} is a {found.asset.type}: only topics have offsets.", field="topic")
     if isinstance(start, Times) and start.read:
         return parts_at(context, found.asset, start.partition, start.start, start.end)
     if isinstance(start, Times):
@@ -244,12 +245,12 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
         )
         if _version_is_known(context, part):
             return [part]
-    begun = [
+    alike = [
         version
         for key in context.datasets.keys_of(found.asset.key)
         for version in context.tx.one("trace/versions_begun", dataset=key, text=start.version)["versions"]
     ]
-    raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=begun)
+    raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=alike)
 
 
 def partitions_of_topic(context: Context, topic: Asset) -> list[int]:
@@ -271,11 +272,12 @@ def _path_parts(context: Context, path: str) -> list[Part]:
         raise QuestionError("Name a file or partition by its path.", field="path")
     if len(path) > _MOST_PATH:
         raise QuestionError(f"A path has {_MOST_PATH:,} characters at most.", field="path")
-    place = canonical_path(path)
-    found = _listed_parts(context, path, place, produced=context.backward) + _versions_with(context, path, place)
+    canonical = canonical_path(path)
+    found = _listed_parts(context, path, canonical, produced=context.backward)
+    found += _versions_with(context, path, canonical)
     if found:
         return found
-    if not context.backward and _listed_parts(context, path, place, produced=True):
+    if not context.backward and _listed_parts(context, path, canonical, produced=True):
         context.notes[
             f"{path} is listed among the files that were written: trace it backwards (--back) for its run."
         ] = None
@@ -287,19 +289,19 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     key = known or resolve_dataset(context.tx, path).asset.key
     used = "wrote" if context.backward else "read"
     context.notes[
-        f"No micro-batch or run lists this path among those it {used}: it may be any part of the dataset. "
-        "Of more than 100 files the first by name are listed."
+        f"No micro-batch or run lists this path among the files that it {used}, so the path may be any part of the "
+        "dataset. Of more than 100 files, only the first 100 by name are listed."
     ] = None
     return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]
 
 
-def _listed_parts(context: Context, path: str, place: str, *, produced: bool) -> list[Part]:
+def _listed_parts(context: Context, path: str, canonical: str, *, produced: bool) -> list[Part]:
     """Files and partitions that some run or micro-batch lists as read, or as written."""
     listed: dict[str, set[str]] = {}
     for owner in _users(context, path, produced=produced):
         for use in owner.writes() if produced else owner.reads():
-            inside = _inside(use, place) if use.kind is PartKind.FILES else set()
-            if not inside and place.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
+            inside = _inside(use, canonical) if use.kind is PartKind.FILES else set()
+            if not inside and canonical.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
                 inside = {path}
             if inside:
                 listed.setdefault(use.dataset, set()).update(inside)
@@ -316,20 +318,20 @@ def _listed_parts(context: Context, path: str, place: str, *, produced: bool) ->
     ]
 
 
-def _versions_with(context: Context, path: str, place: str) -> list[Part]:
+def _versions_with(context: Context, path: str, canonical: str) -> list[Part]:
     """Versions of tables that added a file, or files of a partition."""
     uses = [
         use
         for owner in _users(context, path, produced=True)
         for use in owner.writes()
-        if use.kind is PartKind.SNAPSHOT and _inside(use, place)
+        if use.kind is PartKind.SNAPSHOT and _inside(use, canonical)
     ]
     context.datasets.know(use.dataset for use in uses)
     parts: dict[tuple[str, str | None], Part] = {}
     for use in uses:
         part = part_of(use, context.datasets[use.dataset])
         earlier = parts.get((use.dataset, part.version), part)
-        files = tuple(sorted({*earlier.files, *_inside(use, place)}))
+        files = tuple(sorted({*earlier.files, *_inside(use, canonical)}))
         parts[use.dataset, part.version] = replace(part, files=files, rows=None)
         context.notes[f"{path} was added to {part.dataset.spelling} by {described(part)}."] = None
     return [part for _, part in sorted(parts.items(), key=lambda each: str(each[0]))]
@@ -340,8 +342,9 @@ def _users(context: Context, path: str, *, produced: bool) -> list[Batch | Run]:
     return [*batches, *runs]
 
 
-def _inside(use: StoredUse, place: str) -> set[str]:
-    return {file for file in use.files if is_within(canonical_path(file), place)}
+def _inside(use: StoredUse, path: str) -> set[str]:
+    """Listed files of a use within a canonical path."""
+    return {file for file in use.files if is_within(canonical_path(file), path)}
 
 
 def _folders(path: str) -> list[str]:
@@ -376,16 +379,16 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
         raise ArrivalsUnknownError(topic.spelling, f"it has no partition {partition} in Kafka")
     if not found.by_broker:
         context.notes[
-            "Times are those that producers gave the records (message.timestamp.type=CreateTime): one that was sent "
-            "late or out of order may be missing."
+            "Times are the timestamps that producers gave the records (message.timestamp.type=CreateTime): a record "
+            "that was sent late or out of order may be missing."
         ] = None
     for each in lost:
         context.notes[
-            f"Kafka has deleted the offsets before {each.begins} of partition {each.partition}: which of them arrived "
-            "then isn't known, and all count as if they had."
+            f"Kafka has deleted the records before offset {each.begins} of partition {each.partition}. It is unknown "
+            "which of them arrived in this time, so all are included."
         ] = None
     if not parts:
-        context.notes[f"No record of {topic.spelling} that Kafka has arrived then."] = None
+        context.notes[f"Kafka has no record of {topic.spelling} that arrived in this time."] = None
     return list(join(parts))
 
 
@@ -407,7 +410,7 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     without times (reconciled ones) count, too.
     """
     names = context.datasets.keys_of(topic.key)
-    parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]
+    parts = [part for key in names for part in _run_parts(context, context.datasets[key], start, end)]
     used = context.queries_of(names)
     shown = context.datasets.shown_key(topic.key)
     for query in {each.key: each for name in names for each in used[name]}.values():
@@ -435,11 +438,11 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     ]
     if not found:
         verb = "wrote" if context.backward else "read"
-        context.notes[f"Nothing that {verb} {topic.spelling} is known to have run then."] = None
+        context.notes[f"No run or micro-batch that {verb} {topic.spelling} is known in this time."] = None
     return found
 
 
-def _of_runs(context: Context, topic: Asset, start: datetime, end: datetime) -> list[Part]:
+def _run_parts(context: Context, topic: Asset, start: datetime, end: datetime) -> list[Part]:
     wants = [{"n": 0, "dataset": topic.key, "since": start, "until": end}]
     name = "trace/writing_runs" if context.backward else "trace/reading_runs"
     rows = context.tx.rows(name, wants=wants, limit=context.limit)

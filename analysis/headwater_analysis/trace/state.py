@@ -97,7 +97,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
         horizon: horizon given in the question; None: as the query's starts reported it.
     """
     known = _rows(batches)
-    if not known and not all(_is_ours(batch) for batch in batches):
+    if not known and not all(_is_captured(batch) for batch in batches):
         # Batches known only from the checkpoint don't report state. Other batches of the query may.
         known = _rows(stretches(tx, [(query.key, query.first_batch, query.last_batch)], LOOK_FOR_STATE)[0])
     if known:
@@ -108,7 +108,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
             why=f"The query keeps state ({max(known):,} rows).",
             horizon=reported_horizon(tx, query) if horizon is None else horizon,
         )
-    if all(_is_ours(batch) for batch in batches):
+    if all(_is_captured(batch) for batch in batches):
         return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
     return _from_plans(tx, query, batches, horizon)
 
@@ -134,8 +134,11 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
         return StateSpread(last.first, empty, bounded=True, why=f"After batch {empty} the state was empty.")
     after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
     if state.horizon is None or after is None:
-        missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
-        why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
+        missing = "" if state.horizon is None else " (the query had no watermark yet)"
+        why = (
+            f"The time that the query keeps a record is unknown{missing}, so any batch up to {end}, the last known "
+            "one, may have output the record."
+        )
         return StateSpread(last.first, end, bounded=False, why=why)
     passed = after + state.horizon + _ROUNDED
     bound, reached = last.last, False
@@ -151,7 +154,10 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
         elif search.found > search.first or not reached:
             bound, reached = max(bound, search.found), True
     if reached:
-        why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
+        why = (
+            f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: up to this batch the state may hold "
+            "the record."
+        )
     else:
         why = f"The watermark hasn't passed {passed:%Y-%m-%d %H:%M:%S} by the last known batch, {bound}."
     return StateSpread(last.first, bound, bounded=reached, why=why)
@@ -170,28 +176,31 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
     mark = previous.time("watermark_before") if previous is not None else None
     if state.horizon is not None and mark is not None:
         passed = mark - state.horizon - _ROUNDED
-        search = Search(first.query, begin, first.first, _at_least(passed, more=True), by="watermark_after")
+        search = Search(first.query, begin, first.first, _at_least(passed, strictly=True), by="watermark_after")
         run_by_time(tx, [search])
         if search.found is not None and search.found > begin and not search.met_unknown:
-            why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
+            why = (
+                f"Batches before {search.found} can't have contributed: their watermark never passed "
+                f"{passed:%Y-%m-%d %H:%M:%S}, and windows that old were already closed."
+            )
             return StateSpread(search.found, first.last, bounded=True, why=why)
     if empty is not None:
         return StateSpread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
     if begin >= first.first:
-        return StateSpread(begin, first.last, bounded=True, why="It is the first batch that is known.")
-    why = "How long it keeps a record isn't known, so any batch before it may have taken part."
+        return StateSpread(begin, first.last, bounded=True, why=f"Batch {first.first} is the first known batch.")
+    why = "The time that the query keeps a record is unknown, so any earlier batch may have contributed."
     return StateSpread(begin, first.last, bounded=False, why=why)
 
 
-def _at_least(time: datetime, *, more: bool = False) -> Any:
+def _at_least(time: datetime, *, strictly: bool = False) -> Any:
     def reached(row: Record) -> bool | None:
         found = moment(row["time"])
-        return None if found is None else found > time if more else found >= time
+        return None if found is None else found > time if strictly else found >= time
 
     return reached
 
 
-def _is_ours(batch: Batch) -> bool:
+def _is_captured(batch: Batch) -> bool:
     """Return whether Headwater's capture observed the batch: it reports the state of every query with state."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
@@ -199,15 +208,15 @@ def _is_ours(batch: Batch) -> bool:
 
 def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
     """Plans that `state_of` will need for the batches of several queries."""
-    return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
+    return [asked for query, batches in groups if not _shows_state(batches) for asked in _plans_of(query, batches)]
 
 
 def _shows_state(batches: Sequence[Batch]) -> bool:
     """Return whether these batches already show whether their query keeps state."""
-    return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
+    return all(map(_is_captured, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
 
 
-def _asked(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
+def _plans_of(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
     digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
     if query.job is None:
         return []
@@ -217,7 +226,7 @@ def _asked(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
 
 
 def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
-    plans = plan_steps(tx, _asked(query, batches))
+    plans = plan_steps(tx, _plans_of(query, batches))
     kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
         # A stream's join with a static table keeps no state: each batch looks the table up again.
@@ -228,11 +237,11 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
             keeps=None,
             spreads=True,
             certainty=Certainty.INFERRED,
-            why=f"Its columns show that it keeps state ({words}).",
+            why=f"The query's column lineage shows that the query keeps state ({words}).",
             horizon=reported_horizon(tx, query) if horizon is None else horizon,
         )
     if plans and all(plan.complete for plan in plans):
         return State(
-            keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
+            keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query's plan has no step that keeps state."
         )
     return NO_STATE

@@ -52,10 +52,10 @@ def group_drafts(context: Context, taken: Sequence[PartUse]) -> list[HopDraft]:
     wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
     context.prefetch({use.dataset for use in others}, wants, plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
-    return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
+    return [_draft(context, group, _other_users(context, n, found, certain)) for n, group in enumerate(found)]
 
 
-def _again(
+def _other_users(
     context: Context,
     n: int,
     found: Sequence[Sequence[PartUse]],
@@ -71,9 +71,9 @@ def _again(
                 continue
             batches = batches_text(other[0].batch.first, other[-1].batch.last).capitalize()
             run = other[0].batch.run
-            of = "" if run is None else f" of run {run.run_id}"
+            of_run = "" if run is None else f" of run {run.run_id}"
             what = described(replace(group[0].part, offsets=offsets(same)))
-            out.append(f"{batches}{of} {verb} {what}, too.")
+            out.append(f"{batches}{of_run} {verb} {what}, too.")
     return out
 
 
@@ -84,20 +84,20 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     spread: StateSpread | None = None
     first, last, gone = hole.first, hole.last, NONE
     others = missing_parts(context, hole)
-    sentences = [_not_known(context, missing), state.why if state.spreads else ""]
+    sentences = [_missing_sentence(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
         # The bound of the next known batch also holds for the missing ones before it.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
         gone = retired_among(context, query, hole.after.first, last)
-        others = join((*others, *_given(context, used, hole.after.first, last, spread=True, gone=gone)))
+        others = join((*others, *_other_parts(context, used, hole.after.first, last, spread=True, gone=gone)))
     elif state.spreads and hole.before is not None:
         spread = spread_backward(context.tx, query, hole.before, state)
         first = spread.first
         used = [(hole.before, frozenset({missing.part.dataset.key}))]
         gone = retired_among(context, query, first, hole.before.last)
-        others = join((*others, *_given(context, used, first, hole.before.last, spread=True, gone=gone)))
+        others = join((*others, *_other_parts(context, used, first, hole.before.last, spread=True, gone=gone)))
     if spread is not None:
         sentences += [spread.why, gone.why]
     certainty = Certainty.UPPER_BOUND
@@ -124,7 +124,7 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     )
 
 
-def _not_known(context: Context, missing: PossibleUse) -> str:
+def _missing_sentence(context: Context, missing: PossibleUse) -> str:
     verb, done = ("wrote", "written") if context.backward else ("read", "read")
     query, hole = missing.query, missing.hole
     several = hole.last > hole.first
@@ -135,10 +135,10 @@ def _not_known(context: Context, missing: PossibleUse) -> str:
         for batch in (hole.before, hole.after)
         if batch is not None
     )
-    where = f"between {around}" if hole.before is not None else f"before {around}, the first one known"
+    where = f"between {around}" if hole.before is not None else f"before {around}, the first known one"
     return (
-        f"No known micro-batch of {query.name or query.query_id} {verb} {described(missing.part)}. Nothing is known of "
-        f"{which} {where}: {'one of them' if several else 'it'} may have {done} it."
+        f"No known micro-batch of {query.name or query.query_id} {verb} {described(missing.part)}. The graph lacks "
+        f"{which} {where}: {'one of these' if several else 'it'} may have {done} this part."
     )
 
 
@@ -183,11 +183,11 @@ def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None
     return union((partition, lows[partition], highs[partition]) for partition in lows)
 
 
-def _draft(context: Context, group: Sequence[PartUse], again: Sequence[str]) -> HopDraft:
+def _draft(context: Context, group: Sequence[PartUse], other_users: Sequence[str]) -> HopDraft:
     query = group[0].query
     batches = list({each.batch.key: each.batch for each in group}.values())
     used = join(each.part for each in group)
-    sentences = [_said(context, batches, used)]
+    sentences = [_use_sentence(context, batches, used)]
     certainty = weakest(*(each.certainty for each in group))
     spread: StateSpread | None = None
     if batches[0].conflict:
@@ -207,12 +207,12 @@ def _draft(context: Context, group: Sequence[PartUse], again: Sequence[str]) -> 
     first = min(batches[0].first, spread.first) if spread else batches[0].first
     last = max(batches[-1].last, spread.last) if spread else batches[-1].last
     gone = retired_among(context, query, first, last) if spread else NONE
-    sentences += [gone.why, *dict.fromkeys(each.why for each in group), *again]
+    sentences += [gone.why, *dict.fromkeys(each.why for each in group), *other_users]
     keys: dict[str, set[str]] = {}
     for each in group:
         keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
     by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
-    others = _given(context, by_batch, first, last, spread=spread is not None, gone=gone)
+    others = _other_parts(context, by_batch, first, last, spread=spread is not None, gone=gone)
     others, dropped = without_drops(context, query.job, batches, others)
     sentences.append(dropped)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
@@ -238,13 +238,13 @@ def without_drops(
     return tuple(possible(part) if part.dataset.key in datasets else part for part in others), why
 
 
-def _said(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> str:
+def _use_sentence(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> str:
     verb = "wrote" if context.backward else "read"
     which = batches_text(batches[0].first, batches[-1].last).capitalize()
     return f"{which} {verb} {', '.join(described(part) for part in used)}."
 
 
-def _given(
+def _other_parts(
     context: Context,
     used: Sequence[tuple[Batch, frozenset[str]]],
     first: int,
@@ -258,38 +258,39 @@ def _given(
     Args:
         used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
-        last: last batch id.
+        last: last batch id, included.
         spread: whether all batches from `first` to `last` may have contributed, through the state.
-        gone: micro-batches among them that the graph no longer stores individually.
+        gone: micro-batches from `first` to `last` that the graph no longer stores individually.
     """
     if not spread:
-        return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
-    anything = frozenset[str]().union(*(keys for _, keys in used))
-    return given_by_all(context, used[0][0].query, anything, first, last, gone)
+        return join((*given(used, context.datasets, backward=context.backward), *_static_inputs(context, used)))
+    datasets = frozenset[str]().union(*(keys for _, keys in used))
+    return given_by_all(context, used[0][0].query, datasets, first, last, gone)
 
 
 def given_by_all(
     context: Context, query: str, used: frozenset[str], first: int, last: int, gone: Retired
 ) -> tuple[Part, ...]:
-    """Outputs (backwards: inputs) of all batches of a query from one to another.
+    """Outputs (backwards: inputs) of all batches of a query from `first` to `last`.
 
     Args:
         query: key of the query.
         used: keys of the datasets whose parts some batches used.
         first: first batch id.
-        last: last batch id.
-        gone: micro-batches among them that the graph no longer stores individually.
+        last: last batch id, included.
+        gone: micro-batches from `first` to `last` that the graph no longer stores individually.
     """
     [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
     if len(batches) < MOST_BATCHES or batches[-1].last >= last:
         kept = [(batch, used) for batch in batches]
-        return join((*given(kept, context.datasets, backward=context.backward), *_at_rest(context, kept), *gone.parts))
+        others = given(kept, context.datasets, backward=context.backward)
+        return join((*others, *_static_inputs(context, kept), *gone.parts))
     [final] = before(context.tx, [(query, last + 1)])
     found = between(batches[0], final[-1], produced=not context.backward, datasets=context.datasets)
-    return join((*found, *_at_rest(context, [(batch, used) for batch in (batches[0], *final)]), *gone.parts))
+    return join((*found, *_static_inputs(context, [(batch, used) for batch in (batches[0], *final)]), *gone.parts))
 
 
-def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
+def _static_inputs(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
     """Backwards: inputs of the query's starts other than its streams, such as static tables of a join. Else none."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
@@ -300,8 +301,8 @@ def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> 
     listed = union_of_known([sources_of(batch.uses, written) for batch, written in used])
     out = []
     for run in context.runs(keys):
-        at_rest = ((context.datasets.shown_key(use.dataset), use) for use in run.reads())
-        uses = [use for key, use in at_rest if key not in streams and (listed is None or key in listed)]
+        static = ((context.datasets.shown_key(use.dataset), use) for use in run.reads())
+        uses = [use for key, use in static if key not in streams and (listed is None or key in listed)]
         context.datasets.know(use.dataset for use in uses)
         out += [part_of(use, context.datasets[use.dataset], until=until) for use in uses]
     return out

@@ -1,6 +1,6 @@
-"""Days that used a part, for micro-batches that the graph no longer stores individually: by summary or archive.
+"""Micro-batches that used a part and that the graph no longer stores: from their summaries or the archive.
 
-A summary has exact offsets only for a whole day: a record went into some part of that day's outputs.
+A summary has only a whole day's offsets: a record went into some part of that day's outputs.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[l
         intervals = [as_shown(identities, one) for one in archive(each.query, each.summary)]
         batches = [read_batch(report) for one in intervals for report in (row(one), *conflicts(one))]
         hits = [
-            PartUse(each.query, batch, match.part, match.certainty, "It is from the archive.", each.pending)
+            PartUse(each.query, batch, match.part, match.certainty, "The batch is from the archive.", each.pending)
             for batch in batches
             for use in (batch.writes if context.backward else batch.reads)(each.part.dataset.key)
             if (match := matched(each.part, use, batch, verb=verb)) is not None
@@ -127,16 +127,23 @@ def summary_draft(context: Context, found: Summarized) -> HopDraft:
     query, summary = found.query, found.summary
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
     others, state, spread = _others(context, found)
-    verb, went = ("wrote", "made from some of") if context.backward else ("read", "some of")
+    verb, derived = (
+        ("wrote", "some part of their inputs went into it")
+        if context.backward
+        else ("read", "it went into some part of their outputs")
+    )
     run_id = summary.get("run_id")
     runs = () if run_id is None else (RunBrief(run_id=run_id, **found.run),)
     why = (
-        f"{summary['batches']:,} micro-batches of {summary.get('day') or 'an unknown day'} are summarized; one or more "
-        f"of them {verb} {described(found.part)}, and it is {went} what they "
-        f"{'read' if context.backward else 'wrote'}. The archive of the events topic has them one by one."
+        f"{summary['batches']:,} micro-batches of {summary.get('day') or 'an unknown day'} are summarized. One or "
+        f"more of them {verb} {described(found.part)}; {derived}. The archive of the events topic has each "
+        "micro-batch."
     )
     if state is not None and state.spreads:
-        why += f" {state.why} So what those {'before' if context.backward else 'after'} them used counts, too."
+        why += (
+            f" {state.why} So "
+            f"{'inputs of earlier' if context.backward else 'outputs of later'} micro-batches are included, too."
+        )
     certainty = Certainty.UPPER_BOUND
     return HopDraft(
         key=(f"{query.key} summary {summary['key']}", summary["first_batch"], summary["last_batch"]),

@@ -147,7 +147,7 @@ class Step:
             most ten, if only time bounds the step or if the query keeps state.
         query_id, query_name: id and name of the streaming query.
         first_batch, last_batch: the first and last micro-batch that used the part, both included.
-        batches: number of micro-batches that are known to have used it; None if not counted.
+        batches: number of micro-batches that are known to have used the part; None if not counted.
         spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards, the
             range ends at the last micro-batch whose output may depend on the part. Backwards, it begins at the first
             whose input may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.

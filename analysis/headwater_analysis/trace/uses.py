@@ -49,7 +49,7 @@ class StoredUse:
 
     @property
     def inputs(self) -> frozenset[str] | None:
-        """Keys of the datasets that went into an output; None if any input may have."""
+        """Keys of the datasets that went into this output; None if unknown: any input may have gone into it."""
         found = self.properties.get("inputs")
         return None if found is None else frozenset(found)
 
@@ -67,7 +67,7 @@ class StoredUse:
 
     @property
     def replaces(self) -> bool:
-        """True if it replaced everything in the dataset, not just some partitions."""
+        """True if the use replaced everything in the dataset, not just some partitions."""
         if self.lifecycle in ("OVERWRITE", "CREATE", "TRUNCATE"):
             # Possibly the whole partitioned table was replaced, with fewer partitions.
             return True

@@ -114,7 +114,7 @@ def test_drift_of_datasets(estate: Estate) -> None:
     assert estate.subjects("drift-of-datasets") == []
     estate.ran(LOAD, reads=[OTHER], writes=[ORDERS, REPORT], day=1)
     (finding,) = estate.check("drift-of-datasets").findings
-    assert finding.message == "It was observed to write n/report, which isn't declared."
+    assert finding.message == "It was observed to write n/report, but this isn't declared."
     assert finding.since is not None
     # Another that declares nothing drifts from nothing.
     estate.ran(READ, reads=[ORDERS], writes=[REPORT])
@@ -123,7 +123,7 @@ def test_drift_of_datasets(estate: Estate) -> None:
     since = {each.message: each.since for each in estate.check("drift-of-datasets").findings}
     assert len(since) == 2
     # The job ran before: it differs since the declaration.
-    assert since["It is declared to read n/other, and was never observed to."] == DAY + timedelta(days=7)
+    assert since["It is declared to read n/other, but this was never observed."] == DAY + timedelta(days=7)
 
 
 @pytest.mark.nightly
@@ -172,7 +172,7 @@ def test_drift_of_what_a_contract_declares(estate: Estate, format_: str) -> None
     estate.ran(LOAD, reads=[ORDERS, OTHER], writes=[REPORT], day=2, plan=lineage(("b", "x")))
     (finding,) = estate.check("drift-of-datasets").findings
     assert (finding.subject.name, finding.subject.owners) == (f"{format_}/report", ("team:x",))
-    assert finding.message == ("n/report (shop.report) was observed to be made from n/other, which isn't declared.")
+    assert finding.message == ("n/report (shop.report) was observed to be made from n/other, but this isn't declared.")
     assert finding.since is not None
     assert finding.since.date() == (DAY + timedelta(days=2)).date()
     (finding,) = estate.check("drift-of-columns").findings
@@ -205,7 +205,7 @@ def test_drift_of_a_schema(estate: Estate) -> None:
     estate.add(DatasetEvent(dataset=ORDERS, schema=left), DAY + timedelta(days=3))
     (finding,) = estate.check("drift-of-schemas").findings
     assert (finding.subject.owners, finding.since) == (("team:x",), DAY)
-    assert finding.message == "Its column b is declared by c, and left its schema."
+    assert finding.message == "Its column b is declared by c, but has left the schema."
     # What was declared only after it had left differs since then.
     estate.declared(DeclarationEvent(set="d", dataset=REPORT, columns=columns), day=5)
     estate.add(DatasetEvent(dataset=REPORT, schema=left), DAY + timedelta(days=4))
@@ -352,7 +352,7 @@ def test_the_command(
     assert root.attrib["failures"] == "1"
     assert [suite.attrib["name"] for suite in root] == [rule.name for rule in RULES]
     (failure,) = root.iter("failure")
-    assert failure.attrib["message"] == "It reads and writes nothing that is known."
+    assert failure.attrib["message"] == "No dataset that it reads or writes is known."
     exempt = tmp_path / "exempt.yaml"
     exempt.write_text(
         "exemptions:\n- {rule: orphan-jobs, subject: f/idle, reason: a, owner: b, until: 2999-01-01}\n"

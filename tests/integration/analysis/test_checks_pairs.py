@@ -150,7 +150,7 @@ def written_from_outside(cases: Cases) -> dict[str, str]:
     late = cases.dataset("nearly: a run reports it late")
     for day, number in ((1, 6), (3, 8), (2, 7)):
         cases.ran(cases.job("late"), writes=[version(late, number)], day=day)
-    upon = "version {} was written upon version {}, which no run claims. (day {})"
+    upon = "version {} was written on top of version {}, which no known run wrote. (day {})"
     return {
         "fires": f"delta {upon.format(8, 7, 2)}",
         "fires: a gap between its names": f"delta {upon.format(7, 6, 1)}",
@@ -177,7 +177,7 @@ def runs_open_too_long(cases: Cases) -> dict[str, str]:
     cases.ran(app, day=28, kind=running, run=f"{cases.rule} app")
     child = cases.job("nearly: the child")
     cases.ran(child, day=29, kind=running, parent=ParentRun(f"{cases.rule} app", app))
-    return {"fires": f"Run {cases.rule} fires 28 reported no end, and nothing was seen of it since. (day 28)"}
+    return {"fires": f"Run {cases.rule} fires 28 reported no end, and no event or heartbeat since. (day 28)"}
 
 
 def broken_chains(cases: Cases) -> dict[str, str]:
@@ -317,10 +317,10 @@ def drift_of_datasets(cases: Cases) -> dict[str, str]:
     for name, observed in (("fires: not declared by any name", (a, b)), ("nearly: declared by another name", (a,))):
         cases.declare(job=cases.job(name), inputs=(cases.other_name(a),))
         cases.ran(cases.job(name), reads=observed)
-    not_declared = f"It was observed to read {cases.rule}/b, which isn't declared. (day 0)"
+    not_declared = f"It was observed to read {cases.rule}/b, but this isn't declared. (day 0)"
     return {
         "fires: not declared": not_declared,
-        "fires: not observed": f"It is declared to read {cases.rule}/b, and was never observed to. (day 0)",
+        "fires: not observed": f"It is declared to read {cases.rule}/b, but this was never observed. (day 0)",
         "fires: not declared by any name": not_declared,
     }
 
@@ -388,11 +388,11 @@ def drift_of_schemas(cases: Cases) -> dict[str, str]:
         cases.declare(dataset=cases.other_name(cases.dataset(name)), columns=(DeclaredColumn(path=declared),))
     text = f"Its column {{}} is declared by {cases.rule}{{}}. (day 0)"
     return {
-        "fires: no such column": text.format("b", ", and its schema has none of that name"),
-        "fires: no such field": text.format("value.y", ", and its schema has none of that name"),
-        "fires: by another name": text.format("b", ", and its schema has none of that name"),
-        "fires: another type": text.format("a", " as int, and is string"),
-        "fires: another type by another name": text.format("A", " as int, and is string"),
+        "fires: no such column": text.format("b", ", but the schema has no column of this name"),
+        "fires: no such field": text.format("value.y", ", but the schema has no column of this name"),
+        "fires: by another name": text.format("b", ", but the schema has no column of this name"),
+        "fires: another type": text.format("a", " as int, but its type is string"),
+        "fires: another type by another name": text.format("A", " as int, but its type is string"),
     }
 
 
@@ -426,7 +426,7 @@ def orphan_jobs(cases: Cases) -> dict[str, str]:
     app = cases.job("nearly: it starts others")
     cases.ran(app, run=f"{cases.rule} app")
     cases.ran(cases.job("nearly: it writes"), writes=[table], parent=ParentRun(f"{cases.rule} app", app))
-    nothing = "It reads and writes nothing that is known."
+    nothing = "No dataset that it reads or writes is known."
     return {"fires": nothing, "fires: it ended": f"{nothing} (day 0)"}
 
 

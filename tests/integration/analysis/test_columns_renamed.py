@@ -155,7 +155,10 @@ def test_what_was_written_under_the_old_name_is_read_under_the_new_one(graph: Gr
         answer = graph.ask(f"t#{name}", LineageDirection.DOWNSTREAM)
         assert (answer.start.column, _columns(answer)) == ("full_name", {"before#label", "out#label"})
         assert answer.notes == (
-            "It was called nm until 2025-01-01 00:00:20 UTC: what was written and read under that name counts.",
+            (
+                "The column was called nm until 2025-01-01 00:00:20 UTC: "
+                "data written and read under that name is included."
+            ),
         )
     assert graph.impact("src#name") >= {"t#full_name", "out#label"}
     assert graph.holding("src#name") == {"t#full_name": False, "before#label": False, "out#label": False}
@@ -231,7 +234,7 @@ def test_a_column_that_was_dropped_and_added_is_another_one(graph: Graph) -> Non
     assert _columns(answer) == {"t#label"}
     note = (
         "file:/t#label was another column until 2025-01-01 00:00:20 UTC, which was dropped: "
-        "what was written into that one, or read of it, is left out."
+        "data written into the dropped column, or read from it, is left out."
     )
     assert answer.notes == (note,)
     assert graph.up("out#id") == {"t#id", "src#id"}

@@ -234,7 +234,7 @@ CASES = [
     Case("another spelling, impact", "impact first -c a --change removed", ("BREAKING", "report"), UNSAFE),
     Case("another spelling, privacy", "privacy first -c a --as pii", ("mycolumn PII", "v PII"), ("0 columns",)),
     Case("two columns but for case", "downstream two -c a", ("lowers#v",), ("uppers",)),
-    Case("beyond the depth", "impact far -c id --change removed --depth 1", ("beyond that depth",), UNSAFE),
+    Case("beyond the depth", "impact far -c id --change removed --depth 1", ("beyond this depth",), UNSAFE),
     Case("by a part of its name", "impact w/sales -c gone --change removed", ("BREAKING",), UNSAFE),
     Case("reviewed, nobody reports its use", "review --dataset alone other.sql", ("UNKNOWN", "no event"), UNSAFE),
     Case("reviewed, all is known", "review --dataset leaf id.sql", ("NONE",), ("UNKNOWN",)),

@@ -198,9 +198,7 @@ def test_a_trace_finds_what_was_read_under_another_name(graph: Graph) -> None:
         back = trace(graph.reader, Offsets(asked, 0, 2, 4), direction=TraceDirection.BACKWARD, depth=None)
         assert [part.dataset.name for hop in back.hops for part in hop.inputs] == ["/in"]
         assert {part.dataset.spelling for part in (*forward.start, *back.start)} == {"kafka://b1:9092/orders"}
-        assert (
-            "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are one dataset, and taken as one." in back.notes
-        )
+        assert "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are names of one dataset." in back.notes
     tainted = blast(graph.reader, BadRun("make 0"), depth=None).tainted
     assert [each.dataset.spelling for each in tainted] == ["kafka://b1:9092/orders", "file:/out"]
 
@@ -239,7 +237,7 @@ def test_micro_batches_that_a_restart_spells_otherwise_are_no_conflicts(graph: G
     assert {each.conflicts for each in job_timeline(graph.reader, "copy").intervals} == {0}
     (bar,) = job_overview(graph.reader, "copy", bars=1).bars
     assert (bar.batches, bar.conflicts, bar.broken) == (5, 0, 0)
-    notice = "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are one dataset, and taken as one."
+    notice = "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are names of one dataset."
     for offset, batch in ((100, 0), (1_000, 3)):
         for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
             found = trace(graph.reader, Offsets(asked, 0, offset, offset + 1), depth=None)

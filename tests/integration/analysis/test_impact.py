@@ -133,7 +133,7 @@ def test_jobs_that_tell_nothing_may_use_it(fill: Callable[..., None], reader: Re
         "part": ("UNSEEN", "DEGRADED"),
         "box.x": ("UNSEEN", "DEGRADED"),
     }
-    assert impact.jobs[0].reason == "It reads that, and doesn't report what it does with columns."
+    assert impact.jobs[0].reason == "It reads the data, and doesn't report column lineage."
 
 
 def test_a_plan_that_was_replaced_counts_no_more(fill: Callable[..., None], reader: Reader) -> None:
@@ -324,7 +324,7 @@ def test_what_changes_nothing(fill: Callable[..., None], reader: Reader) -> None
     with pytest.raises(QuestionError, match="is int already"):
         analyze(reader, ImpactChange("orders", "id", schema=SchemaChange.RETYPED, new_type="INTEGER"))
     offsets = Extent(partition="0", first_offset=1)
-    with pytest.raises(QuestionError, match="is a TABLE: offsets are of topics"):
+    with pytest.raises(QuestionError, match="is a TABLE: only topics have offsets"):
         analyze(reader, ImpactChange("orders", type=ChangeType.DATA_INCORRECT, extent=offsets))
 
 
@@ -345,7 +345,7 @@ def test_a_part_of_a_table_can_not_be_followed_and_that_is_reported(fill: Callab
     part = Extent(partition="day=2025-01-31")
     impact = analyze(reader, ImpactChange("orders", type=ChangeType.DATA_INCORRECT, extent=part))
     assert reported(impact) == {"x": ("FLOW", "TAINTED")}
-    assert impact.notes == ("That part of a TABLE can't be followed: the answer is of all of its data.",)
+    assert impact.notes == ("This part of a TABLE can't be followed, so the answer is for all data.",)
 
 
 @pytest.mark.nightly

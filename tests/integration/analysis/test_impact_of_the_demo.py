@@ -125,7 +125,8 @@ def test_every_hop_is_reported(demo_reader: Reader) -> None:
     assert [hop.transformation.kind for hop in item.path if hop.transformation] == ["CAST", "CONDITIONAL", "AGGREGATE"]
     assert (item.hops, item.influence) == (3, Influence.INDIRECT)
     assert item.reason == (
-        "flights.daily_report makes it of late of delays (AGGREGATE): without that its value can't be made."
+        "flights.daily_report derives it from late of delays (AGGREGATE): without this input its value can't be "
+        "computed."
     )
     assert [(owner.name, owner.of.name) for owner in item.owners] == [("team:flights", "flights.daily_report")]
 

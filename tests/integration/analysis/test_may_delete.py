@@ -254,14 +254,14 @@ INCOMPLETE: list[tuple[str | None, str, str, str | None]] = [
     # asked about; what it reads is known, and that isn't it.
     ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
     ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
-    ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
+    ("a", "orders", OPERATOR, "1 job that uses it or data derived from it may also read it in other ways"),
     ("a", "b", EXPAND, None),
     # Of the nightly run.
     ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
     (None, "b", EXPAND, "1 job has unknown inputs"),
     ("a", "b", f"{EXPAND}; {OPERATOR}", "1 job has unknown inputs"),
-    ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
-    ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
+    ("a", "totals", OPERATOR, "1 job that uses it or data derived from it"),
+    ("totals", "b", OPERATOR, "1 job that uses it or data derived from it"),
     ("source", "b", f"{EXPAND}; {too_large(9)}", None),
 ]
 
@@ -277,8 +277,8 @@ def test_incomplete_lineage_is_no_yes_where_it_may_hide_a_reader(
     assert found.verdict is (YES if unknown is None else UNKNOWN)
     assert asked(reader, incomplete=True).verdict is YES
     if unknown is None:
-        known = "what is read there is known, and this isn't among it"
-        assert found.notes == (f"1 job has incomplete column lineage; {known}: n/other.",)
+        known = "incomplete column lineage, but known inputs, which don't include this dataset"
+        assert found.notes == (f"1 job has {known}: n/other.",)
     else:
         assert found.notes == ()
         assert found.unknown[0].startswith(unknown)
@@ -312,7 +312,7 @@ def test_a_job_without_a_plan_is_taken_by_what_it_reports(clean_database: Driver
 def test_a_dataset_that_nothing_captured_uses(clean_database: Driver, reader: Reader) -> None:
     declare(clean_database, "datasets: [{name: bare}]", more=LOADED)
     assert asked(reader, "bare").unknown == (
-        "No event reports a job that reads or writes n/bare: whoever uses it isn't captured.",
+        "No event reports a job that reads or writes n/bare: its users aren't captured.",
     )
 
 

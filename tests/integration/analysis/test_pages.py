@@ -99,8 +99,8 @@ MISTAKES: list[tuple[str, int, str]] = [
     ("upstream flights.departed --job enrch", 3, "default/flights.enrich"),
     ("upstream flights.departed --depth 0", 2, "from 1 on"),
     ("upstream flights.departed --as-of someday", 2, "is no time"),
-    ("upstream flights.departed --influence direct", 2, "name one"),
-    ("upstream flights.departed --cursor x", 2, "no cursor"),
+    ("upstream flights.departed --influence direct", 2, "name a column"),
+    ("upstream flights.departed --cursor x", 2, "isn't a cursor"),
     ("runs list nothing", 3, ""),
     ("runs show nothing", 3, ""),
     ("runs intervals nothing", 3, ""),
@@ -192,7 +192,7 @@ def test_what_is_too_short_or_nobodys(ask: Any) -> None:
     _, page = ask("runs", "list", "flights.enrich", "--kind", "job")
     status, found = ask("runs", "show", page["items"][0]["run_id"][:3])
     assert status == 3
-    assert "the beginning of one takes 4 characters" in found["error"]["message"]
+    assert "a prefix needs 4 characters" in found["error"]["message"]
     assert ask("runs", "show", "no-such-run")[0] == 3
 
 

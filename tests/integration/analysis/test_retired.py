@@ -124,7 +124,7 @@ def test_bad_batches_of_days_that_are_gone(clean_database: Driver, reader: Reade
     [part] = origin.outputs
     if mode is SUMMARIZE:
         assert offsets_in(part) == {(p, offset) for p in (0, 1) for offset in range(40)}
-        assert "Batch 1..3 is summarized by day: all that those of these days wrote counts." in origin.why
+        assert "Batch 1..3 is summarized by day, so everything that the micro-batches of these days wrote" in origin.why
     else:
         assert part.kind is PartKind.UNKNOWN
         assert "Batch 1..3 was dropped by retention: it may have written any part." in origin.why

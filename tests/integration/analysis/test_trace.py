@@ -188,10 +188,7 @@ def test_what_was_not_read_yet_is_reported(clean_database: Driver, reader: Reade
     found = trace(reader, Offsets("in", 0, 205, 206))
     assert found.hops == ()
     assert found.notes == (
-        (
-            "copy has read up to offset 200 of partition 0 by batch 19, the last one known: "
-            "not yet offset 205 of partition 0."
-        ),
+        ("Not read yet: copy's latest known micro-batch (19) ends at offset 200, before offset 205 of partition 0."),
     )
     assert [end.dataset.name for end in found.ends] == ["in"]
 
@@ -236,8 +233,8 @@ def test_a_missing_batch_may_have_read_it(clean_database: Driver, reader: Reader
     assert (only.step.kind, only.step.first_batch, only.step.last_batch) == (StepKind.MISSING, 2, 3)
     assert (only.step.query_name, only.step.runs, only.certainty) == ("copy", (), UPPER_BOUND)
     assert only.why.startswith(
-        "No known micro-batch of copy read offset 27 of partition 0. Nothing is known of micro-batches 2..4 between "
-        f"batch 1 (run {stream.run_id(0)}) and batch 4 (run {stream.run_id(0)}): one of them may have read it."
+        "No known micro-batch of copy read offset 27 of partition 0. The graph lacks micro-batches 2..4 between "
+        f"batch 1 (run {stream.run_id(0)}) and batch 4 (run {stream.run_id(0)}): one of these may have read this part."
     )
     written = part(only.outputs, "out")
     assert (spans(written), written.certainty) == ([(0, 20, 40), (1, 20, 40)], UPPER_BOUND)
@@ -260,7 +257,7 @@ def test_before_the_first_known_batch_and_where_ids_go_on(clean_database: Driver
     assert part(only.outputs, "out").kind is PartKind.UNKNOWN
     found = trace(reader, Offsets("in", 0, 42, 43))
     assert found.hops == ()
-    assert found.notes == ("copy read offset 42 of partition 0 in no micro-batch that is known.",)
+    assert found.notes == ("No known micro-batch of copy read offset 42 of partition 0.",)
 
 
 @pytest.mark.nightly
@@ -416,7 +413,7 @@ def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, read
     write(clean_database, stateful())
     [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
     assert (only.step.spread_first_batch, only.step.spread_last_batch, only.certainty) == (2, 11, UPPER_BOUND)
-    assert "How long it keeps a record isn't known" in only.why
+    assert "The time that the query keeps a record is unknown" in only.why
 
 
 def reported(run: str, facet: str | None) -> LineageEvent:
@@ -475,8 +472,8 @@ def test_two_incarnations_of_a_topic(clean_database: Driver, reader: Reader) -> 
     both = trace(reader, Offsets("in", 0, 15, 16))
     assert [each.step.first_batch for each in both.hops] == [1, 5]
     assert [each.why.rsplit(". ", 1)[1] for each in both.hops] == [
-        "That is of topic id old, an earlier incarnation: the latest is new.",
-        "That is of topic id new, the latest incarnation.",
+        "These offsets are of topic id old, an earlier incarnation: the latest is new.",
+        "These offsets are of topic id new, the latest incarnation.",
     ]
     assert [part.topic_id for hop in both.hops for part in hop.inputs] == ["old", "new"]
     assert both.notes == ()
@@ -495,10 +492,10 @@ def test_records_of_a_topic_that_was_made_anew_and_that_nobody_read(clean_databa
     assert [(each.step.first_batch, each.inputs[0].topic_id) for each in old.hops] == [(0, "old")]
     assert "an earlier incarnation: the latest is new." in old.hops[0].why
     (note,) = old.notes
-    assert note.endswith("no micro-batch that is known read offset 2 of partition 0 of its latest incarnation, new.")
+    assert note.endswith("no known micro-batch read offset 2 of partition 0 of its latest incarnation, new.")
     new = trace(reader, Offsets("in", 0, 6, 7))
     assert [(each.step.first_batch, each.inputs[0].topic_id, new.notes) for each in new.hops] == [(1, "new", ())]
-    assert new.hops[0].why.endswith("That is of topic id new, the latest incarnation.")
+    assert new.hops[0].why.endswith("These offsets are of topic id new, the latest incarnation.")
     (first, second) = intervals(reader, job="copy").items
     assert (first.anew, second.anew, [(joint.start, joint.end) for joint in second.gaps]) == (False, True, [(0, 5)])
     (rule,) = check(reader, BEGIN, rules=[rule_named("broken-chains")]).rules
@@ -548,7 +545,7 @@ def test_silent_batches_between_others_are_named(clean_database: Driver, reader:
     write(clean_database, stream)
     [only] = trace(reader, Offsets("out", 0, 55, 56), direction=BACK).hops
     assert (only.step.first_batch, only.step.last_batch, only.certainty) == (4, 5, UPPER_BOUND)
-    assert "those around it leave these to it" in only.why
+    assert "no batch around it read these offsets" in only.why
     assert spans(part(only.inputs, "in")) == [(0, 40, 60), (1, 40, 60)]
 
 
@@ -646,7 +643,7 @@ def test_a_file_of_a_table_is_a_part_of_the_version_that_added_it(clean_database
     # The list of version 4 was cut: the file may be one of any version.
     unlisted = trace(reader, Path("/lake/table/part-z"), direction=BACK)
     assert {each.certainty for each in unlisted.hops} == {UNKNOWN}
-    assert "Of more than 100 files the first by name are listed." in unlisted.notes[0]
+    assert "Of more than 100 files, only the first 100 by name are listed." in unlisted.notes[0]
 
 
 def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reader: Reader) -> None:
@@ -689,7 +686,7 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
     assert hop(found, "report").certainty is EXACT
     before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99), read=True))
     assert (before.start, before.hops) == ((), ())
-    assert before.notes == ("Nothing that read kafka://k/in is known to have run then.",)
+    assert before.notes == ("No run or micro-batch that read kafka://k/in is known in this time.",)
 
 
 def test_an_incarnation_that_nothing_reports(clean_database: Driver, reader: Reader) -> None:
@@ -712,7 +709,7 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
     with pytest.raises(NotFoundError) as raised:
         trace(reader, Offsets("flights.inn", 0, 0, 1))
     assert any("flights.in" in name for name in raised.value.nearest)
-    with pytest.raises(QuestionError, match="ends after it begins"):
+    with pytest.raises(QuestionError, match="greater than its start"):
         trace(reader, Offsets("out", 0, 5, 5))
     with pytest.raises(QuestionError, match="at least 1"):
         trace(reader, Offsets("out", 0, 5, 6), depth=0)
@@ -780,10 +777,10 @@ def test_a_record_that_a_filter_may_have_dropped(
     """It was read; whether it is in the output depends on what the plan drops, of that output alone."""
     source, target, other = (DatasetRef("kafka://k", name) for name in ("in", "out", "all"))
     for kind, complete, expected in (
-        (TransformationKind.FILTER_DEPENDENCY, True, "Whether a record passed the job's filter isn't recorded."),
-        (TransformationKind.JOIN_DEPENDENCY, True, "Whether a record passed the job's join isn't recorded."),
+        (TransformationKind.FILTER_DEPENDENCY, True, "It isn't recorded whether a record passed the job's filter."),
+        (TransformationKind.JOIN_DEPENDENCY, True, "It isn't recorded whether a record passed the job's join."),
         (TransformationKind.SORT_DEPENDENCY, True, None),
-        (None, False, "Whether a record passed the job's operators that its plan doesn't show isn't recorded."),
+        (None, False, "It isn't recorded whether a record passed the job's operators that its plan doesn't show."),
     ):
         edges = (
             ()
@@ -817,7 +814,7 @@ def test_a_record_that_a_filter_may_have_dropped(
                 maybe = UPPER_BOUND if expected else EXACT
                 assert (out.certainty, out.possible) == (maybe, expected is not None)
                 assert every.possible is not complete
-                assert ("Whether a record passed" in step.why) is (expected is not None)
+                assert ("whether a record passed" in step.why) is (expected is not None)
                 assert expected is None or step.why.endswith(expected)
     back = trace(reader, Offsets("out", 0, 3, 4), direction=BACK)
     assert not any(each.possible for each in hop(back, "query").inputs)
@@ -878,7 +875,7 @@ def test_records_by_the_time_when_they_arrived(
     assert (found.start, found.hops, found.notes) == (
         (),
         (),
-        ("No record of kafka://k/in that Kafka has arrived then.",),
+        ("Kafka has no record of kafka://k/in that arrived in this time.",),
     )
     with pytest.raises(ArrivalsUnknownError, match="no partition 7"):
         trace(reader, replace(asked, partition=7), arrivals=kafka(ArrivedRange(0, 0, 12, 18)))

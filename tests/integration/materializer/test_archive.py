@@ -123,7 +123,7 @@ def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(
     exact = headwater("trace", "flights", "0", "77", "--archive", str(tmp_path / "archive"))
     assert len(exact["hops"]) == 2
     for hop, known in zip(exact["hops"], before["hops"], strict=True):
-        assert hop["why"].endswith("It is from the archive.")
+        assert hop["why"].endswith("The batch is from the archive.")
         assert {**hop, "why": ""} == {**known, "why": ""}
 
 

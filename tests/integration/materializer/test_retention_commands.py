@@ -112,7 +112,7 @@ def test_a_trace_ends_in_a_day_that_is_summarized(
     beyond = headwater("trace", "flights", "0", "500")
     assert (beyond["hops"], len(beyond["notes"])) == ([], 1)
     back = headwater("trace", "--back", "--path", "/tests/out")
-    assert any("no longer kept one by one" in note for note in back["notes"])
+    assert any("no longer stores the micro-batches" in note for note in back["notes"])
 
 
 def test_what_cannot_be_meant(headwater: Command) -> None:

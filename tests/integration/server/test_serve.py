@@ -67,7 +67,7 @@ def test_wrong_credentials_end_it_at_once(stack: StackUnderTest) -> None:
 def test_impacts_are_judged_by_the_policy_it_was_given(
     stack: StackUnderTest, demo_graph: Driver, tmp_path: Path
 ) -> None:
-    policy, reason = tmp_path / "house.toml", "without that its value can't be made"
+    policy, reason = tmp_path / "house.toml", "without this input its value can't be computed"
     policy.write_text(default_policy_text().replace(reason, "so says the house"))
     change = {"dataset": "flights.departed", "column": "value.dep_delay", "schema": "REMOVED"}
     reasons = []

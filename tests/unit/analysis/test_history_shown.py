@@ -193,7 +193,7 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
         "micro-batches 7 to 9 were not reported: never",
         "micro-batch 3 was not reported: x",
         "micro-batch 4 wasn't committed, and had written /t version 5 (3 rows)",
-        "where SaveIntoDataSourceCommand wrote isn't known: odd",
+        "target of SaveIntoDataSourceCommand is unknown: odd",
         "nothing was written: the write inside the command is reported (run r)",
         "operator dedupe keeps 1,200 rows, 9 bytes; 1 late rows were dropped",
         "operator join keeps state",
@@ -203,7 +203,7 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
 def test_a_facet_of_another_form_is_named(subtests: pytest.Subtests) -> None:
     for facet in [{}, {"gaps": 7}, {"gaps": [{"first": "x"}]}]:
         with subtests.test(facet=facet):
-            assert notes({"headwater_gaps": facet}) == ("headwater_gaps has a form that isn't known",)
+            assert notes({"headwater_gaps": facet}) == ("facet headwater_gaps has an unknown form",)
             assert notes({"headwater_gaps": "no json"}) == ()
 
 

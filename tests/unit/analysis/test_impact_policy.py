@@ -228,7 +228,7 @@ def test_every_step_is_decided_on_the_scale_of_its_change(
 
 MISTAKES = {
     "a value that isn't one": ('severity = "TAINTED"', 'severity = "AWFUL"', "rule[{n}].severity", "'CRITICAL'"),
-    "the other scale": ('severity = "TAINTED"', 'severity = "BREAKING"', "rule[{n}].severity", "isn't one of"),
+    "the other scale": ('severity = "TAINTED"', 'severity = "BREAKING"', "rule[{n}].severity", "isn't a severity of"),
     "an unknown field": ('severity = "TAINTED"', 'severty = "TAINTED"', "rule[{n}].severty", "`severity`"),
     "no truth value": ("propagate = true", 'propagate = "perhaps"', "propagate", "boolean"),
     "an unknown kind": ('kind = ["UNKNOWN"]', 'kind = ["GUESS"]', "rule[{n}].kind[0]", "'COPY'"),
@@ -258,7 +258,7 @@ def test_every_type_of_change_has_a_last_word(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     rule = '[[rule]]\nchange = ["DATA_INCORRECT"]\nseverity = "INFO"\npropagate = true\nreason = "r"\naction = "a"\n'
     path.write_text(rule, encoding="utf-8")
-    with pytest.raises(QuestionError, match="no rule for every SCHEMA_BREAKING"):
+    with pytest.raises(QuestionError, match="no rule fits every SCHEMA_BREAKING"):
         load_policy(path)
 
 

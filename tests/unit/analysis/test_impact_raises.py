@@ -326,7 +326,7 @@ def test_nothing_is_raised_where_nothing_is_known(subtests: pytest.Subtests) -> 
 
 
 def with_raise(conditions: str, severity: str = "WARNING", to: str = "CRITICAL") -> Policy:
-    text = default_policy_text().partition("# ---- What matters more")[0]
+    text = default_policy_text().partition("# ---- Assets that matter")[0]
     return parse_policy(f'{text}[[raise]]\n{conditions}\nseverity = ["{severity}"]\nto = "{to}"\n', "mine")
 
 

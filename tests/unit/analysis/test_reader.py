@@ -57,7 +57,7 @@ def test_a_graph_whose_indexes_are_being_made_is_asked_again(monkeypatch: pytest
     monkeypatch.setattr(reader_module, "_INDEX_POLL_SECONDS", 0)
     error = DatabaseError("Could not solve these hints: `USING INDEX SEEK p:HwProgress(key)`")
     assert asked(Mock(side_effect=[error, error, "an answer"])) == "an answer"
-    with pytest.raises(GraphUnreachableError, match="still making the graph's indexes"):
+    with pytest.raises(GraphUnreachableError, match="still creating the graph's indexes"):
         asked(Mock(side_effect=error), timeout_seconds=0)
 
 

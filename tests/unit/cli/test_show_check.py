@@ -23,7 +23,7 @@ def test_findings_of_one_kind_are_one_line_for_people() -> None:
 
     lacks = "Its latest column lineage is incomplete: the document has no source of some columns of"
     findings = [finding(number, f"{lacks} n/t{number}.", f"o{number % 2}") for number in range(619)]
-    findings[7] = finding(7, "It writes, and no column lineage of it is known.", "o2")
+    findings[7] = finding(7, "It writes datasets, and its column lineage is unknown.", "o2")
     rule_ = CheckedRule("lineage-incomplete", "It is whole.", "Declare it.", 700, 0, tuple(findings), "cursor")
     out = io.StringIO()
     PlainConsole(out, width=100_000, soft_wrap=True).print(view(Checks((rule_,), 700, 0)))
@@ -33,7 +33,7 @@ def test_findings_of_one_kind_are_one_line_for_people() -> None:
     assert f"{lacks} …" in lines[1]
     assert lines[1].endswith("o0, o1")
     assert "n/j7" in lines[2]
-    assert "no column lineage of it is known" in lines[2]
+    assert "its column lineage is unknown" in lines[2]
     assert "and 81 more" in lines[3]
 
 

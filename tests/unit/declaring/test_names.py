@@ -67,5 +67,5 @@ def test_a_name_of_none_or_several(subtests: pytest.Subtests, monkeypatch: pytes
 
 def test_the_beginning_of_a_key_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, found())
-    with pytest.raises(UnresolvedNameError, match="cafe is the beginning of a dataset's key, and no name"):
+    with pytest.raises(UnresolvedNameError, match="cafe is the beginning of a dataset's key, not a name"):
         found_in(cast("Reader", _Reader())).dataset("cafe")

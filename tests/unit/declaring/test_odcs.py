@@ -85,7 +85,8 @@ roles: [{role: reader, access: read}]
 customProperties: [{property: ruleset, value: gold}]
 """
 UNNAMED = (
-    "no server tells which dataset it is: give customProperties headwater.namespace and headwater.name, or --namespace"
+    "its dataset is unknown, since no server gives a namespace: add customProperties headwater.namespace and "
+    "headwater.name, or give --namespace"
 )
 HEAD = "kind: DataContract\napiVersion: v3.1.0\nid: x\nversion: '1'\nstatus: s"
 DELAYS = DatasetRef("s3://bucket", "gold/delays")

@@ -193,7 +193,7 @@ def test_what_changes_nothing_is_200() -> None:
 
 def test_a_mistake_is_400_with_its_line_and_pointer(subtests: pytest.Subtests) -> None:
     cases = [
-        ("set: x\njobs: [{name: a}]", [("/jobs/0", "line 2: has no namespace: give it `namespace`")]),
+        ("set: x\njobs: [{name: a}]", [("/jobs/0", "line 2: has no namespace: add `namespace` here")]),
         (
             'set: x\nnamespace: n\ndatasets:\n- name: a\n  columns: {"a/b": {sensitivty: PII}}\nrevision: 0\n',
             [
