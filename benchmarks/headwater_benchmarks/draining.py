@@ -1,4 +1,4 @@
-"""Topics of made-up events, and a consumer in a separate process that writes them into a graph."""
+"""Topics of made-up events, and a consumer in a separate process that writes these events into a graph."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
             ahead = begun + number / rate - time.monotonic()
             if ahead > 0:
                 producer.poll(0)
-                # Sleeps longer than one event's interval: waking for each event would take processor time from others.
+                # The sleep may last several events: waking for each event would take processor time from the consumer.
                 time.sleep(max(ahead, _SLEEP_SECONDS))
             producer.produce(topic, value, key)
         producer.flush(_SETTLE_SECONDS)

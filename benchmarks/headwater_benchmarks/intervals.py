@@ -1,6 +1,7 @@
 """`bench intervals`: a streaming query over years: nodes, bytes on disk, rates over time, traces to a micro-batch.
 
-One query's micro-batches, each in its own event, are produced to a topic; the consumer writes them into an empty graph.
+The micro-batches of one query, each in its own event, are produced to a topic. The consumer writes them into an empty
+graph.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from headwater_schemas.events import LineageEvent
 YEAR = 365 * 24 * 360
 """Number of micro-batches of a query in a year, with one every ten seconds."""
 _STRETCHES = 20
-"""Number of equal parts of the micro-batches whose rates are reported."""
+"""Number of equal parts into which the micro-batches are divided; the rate of each part is reported."""
 _NODES_GOAL, _BYTES_GOAL, _RATE_GOAL = 10_000, 120.0, 0.9
 _QUESTIONS = 40
 _WARM_UP = 80
@@ -40,7 +41,7 @@ _ALL_STEPS = 10_000
 
 
 def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dict[str, Any]:
-    """Ingest a query's micro-batches, trace records to them, and report.
+    """Ingest the micro-batches of a query, trace records to their micro-batches, and report.
 
     Args:
         micro_batches: number of micro-batches.
@@ -121,7 +122,7 @@ def _traced(reader: Reader, sought: Mapping[int, Offsets], batch_id: int) -> int
 
 
 def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[str, Any]]:
-    """Micro-batches per second in parts of equal numbers, from the consumer's transactions.
+    """Micro-batches per second, for each of `_STRETCHES` parts with equal numbers of micro-batches.
 
     Args:
         commits: for each transaction, seconds since the beginning, micro-batches so far, and processor seconds.
@@ -139,9 +140,9 @@ def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[
 
 def _growth(stretches: Sequence[Mapping[str, float]]) -> float:
     """Rate of the last tenth divided by the rate of the first tenth; the first part doesn't count."""
-    kept = [each["micro_batches_per_second"] for each in stretches[1:] or stretches]
-    tenth = max(len(kept) // 10, 1)
-    return round(sum(kept[-tenth:]) / sum(kept[:tenth]), 3)
+    counted = [each["micro_batches_per_second"] for each in stretches[1:] or stretches]
+    tenth = max(len(counted) // 10, 1)
+    return round(sum(counted[-tenth:]) / sum(counted[:tenth]), 3)
 
 
 def _disk(home: Path) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Processor time and memory of processes; contestants in turns; questions to each contestant in turn."""
+"""Processor time and memory of processes, and measurements in which contestants take turns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def processor_seconds(pid: int) -> float:
 
 
 def in_turns(contestants: Sequence[T], rounds: int, *, warm_up: int = 0) -> Iterator[tuple[int, T]]:
-    """Yield each contestant once a round, in rotating order; rounds below 0 don't count."""
+    """Yield the number of the round and a contestant: each contestant once a round, in rotating order.
+
+    The rounds of the warm-up have numbers below 0, and don't count.
+    """
     for number in range(-warm_up, rounds):
         for offset in range(len(contestants)):
             yield number, contestants[(number + offset) % len(contestants)]
@@ -55,16 +58,17 @@ def ask_in_turns(
     pid: int,
     asked: Callable[[], object] = lambda: None,
 ) -> list[dict[str, Any]]:
-    """Ask every contestant each question before the next question, in several rounds; return a report for each.
+    """Ask all contestants a question before the next question, in several rounds; return a report per contestant.
 
     So other load and the state of caches are the same for all contestants.
 
     Args:
-        answers: function that answers a question and returns the number of results, by contestant, Headwater first.
+        answers: for each contestant, Headwater first: function that answers a question and returns the number of
+            results.
         questions: questions of each round, in order.
         rounds: number of counted rounds.
         warm_up: number of earlier, unmeasured rounds: a new JVM takes ten times as long.
-        pid: process of the database, whose processor time is added to this process's.
+        pid: process of the database, whose processor time is added to the processor time of this process.
         asked: called after each answer.
     """
     names = list(answers)
@@ -94,7 +98,7 @@ def _answered(
     processor: float,
     ours: Sequence[Sequence[float]] | None,
 ) -> dict[str, Any]:
-    """Report of one contestant in milliseconds; ratios are Headwater's medians divided by its own, by round."""
+    """Report of one contestant in milliseconds; ratios are, for each round, Headwater's median divided by its own."""
     compared: dict[str, Any] = {}
     if ours is not None:
         pairs = zip(ours, rounds, strict=True)

@@ -21,7 +21,7 @@ from headwater.errors import HeadwaterError
 
 START_SECONDS = 60.0
 """Time limit that is enough for a cold start under load on two cores."""
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 PROGRAM = ("-m", "headwater")
 _PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
 _URL = re.compile(r"Lineage on (http://\S+)/,")
@@ -31,14 +31,15 @@ class CommandProcess:
     """A running `headwater COMMAND --json`. Its output goes to files, so that no pipe fills up.
 
     Args:
-        settings: variables of its environment.
+        settings: additional variables of the environment.
         folder: working and data folder, only for this process.
         arguments: the command and its options.
         program: Python arguments that run `headwater`.
 
     Attributes:
         folder: working and data folder.
-        name: the folder's name.
+        name: name of the folder.
+        process: the process.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class CommandProcess:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the JSON document on the process's stdout."""
+        """JSON document on the stdout of the ended process."""
         document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
         return document
 
@@ -81,7 +82,7 @@ class CommandProcess:
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise HeadwaterError(f"It still runs after {seconds} s. Its stderr: {self.stderr}") from None
+            raise HeadwaterError(f"{self.name} still runs after {seconds} s. Its stderr: {self.stderr}") from None
 
     def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
         """Send a signal, wait for the end, and return the exit status.
@@ -106,22 +107,22 @@ class CommandProcess:
         """Wait until the condition is true, while the process runs.
 
         Raises:
-            HeadwaterError: the process ended, or the time is over. The message has its stderr.
+            HeadwaterError: the process ended, or the time is over. The message has the stderr of the process.
         """
         deadline = time.monotonic() + seconds
         while not condition():
             if not self.runs:
-                raise HeadwaterError(f"It ended with {self.process.returncode}. Its stderr: {self.stderr}")
+                raise HeadwaterError(f"{self.name} ended with {self.process.returncode}. Its stderr: {self.stderr}")
             if time.monotonic() > deadline:
-                raise HeadwaterError(f"It shows no {what} after {seconds} s. Its stderr: {self.stderr}")
-            time.sleep(_LOOK_SECONDS)
+                raise HeadwaterError(f"{self.name} shows no {what} after {seconds} s. Its stderr: {self.stderr}")
+            time.sleep(_POLL_SECONDS)
 
 
 class ConsumerProcess(CommandProcess):
-    """A running consumer.
+    """A running `headwater consume`.
 
     Args:
-        settings: variables of its environment.
+        settings: additional variables of the environment.
         folder: working and data folder, only for this process.
         arguments: further options of `consume`.
         program: Python arguments that run `headwater`.
@@ -139,11 +140,11 @@ class ConsumerProcess(CommandProcess):
         Raises:
             HeadwaterError: the process ended, or didn't start in time.
         """
-        self.until(lambda: _PORT.search(self.stderr) is not None, "a port")
+        self.until(lambda: _PORT.search(self.stderr) is not None, "port")
         return int(_PORT.findall(self.stderr)[0])
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return status and body of one of the consumer's paths.
+        """Request a path of the consumer's HTTP server; return status and body.
 
         Raises:
             OSError: the consumer doesn't answer.
@@ -178,7 +179,7 @@ class ServeProcess(CommandProcess):
     """A running `headwater serve`.
 
     Args:
-        settings: variables of its environment.
+        settings: additional variables of the environment.
         folder: working and data folder, only for this process.
         arguments: further options of `serve`.
         program: Python arguments that run `headwater`.
@@ -191,7 +192,7 @@ class ServeProcess(CommandProcess):
 
     def url(self) -> str:
         """URL of the server, once it listens."""
-        self.until(lambda: _URL.search(self.stderr) is not None, "an address")
+        self.until(lambda: _URL.search(self.stderr) is not None, "address")
         return str(_URL.findall(self.stderr)[0])
 
 

@@ -52,7 +52,7 @@ class Goal:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest measured value that at least `share` of the values don't exceed; never interpolated."""
+    """Return the smallest value such that at least `share` of the values are at most this value; never interpolated."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
@@ -63,10 +63,10 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
 
 
 def interval(values: Sequence[float]) -> dict[str, float]:
-    """95 % interval of the median over rounds, by the percentile bootstrap; equal for equal values.
+    """95 % interval of the median over rounds, by the percentile bootstrap; deterministic.
 
-    Each value of a ratio comes from one round, in which both sides were measured in succession. So common slowdowns
-    cancel out.
+    Each value of a ratio comes from one round, in which both sides were measured one after the other. So a slowdown of
+    the machine affects both sides, and cancels out.
     """
     dice = random.Random(0)  # noqa: S311  no secret
     medians = [statistics.median(dice.choices(values, k=len(values))) for _ in range(_RESAMPLES)]
@@ -74,7 +74,7 @@ def interval(values: Sequence[float]) -> dict[str, float]:
 
 
 def ratio(name: str, values: Sequence[float]) -> dict[str, dict[str, float]]:
-    """Entries of a ratio in a report: its spread over rounds, and its interval as `<name>_interval`."""
+    """Entries of a report for a ratio: its spread over rounds as `<name>`, and its interval as `<name>_interval`."""
     return {name: spread(values), f"{name}_interval": interval(values)}
 
 
@@ -119,11 +119,11 @@ def save(document: Mapping[str, Any], output: Path) -> None:
 
 
 def table(*headings: str, left: int = 1) -> Table:
-    """Table without lines. The first columns, and columns without a heading, have text, the others numbers."""
-    made = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(headings):
-        made.add_column(heading, justify="left" if place < left or not heading else "right")
-    return made
+    """Table without lines. The first `left` columns and columns without a heading are for text, others for numbers."""
+    out = Table(box=None, pad_edge=False)
+    for number, heading in enumerate(headings):
+        out.add_column(heading, justify="left" if number < left or not heading else "right")
+    return out
 
 
 def shown(value: Mapping[str, float] | float | None, digits: int = 1) -> str:

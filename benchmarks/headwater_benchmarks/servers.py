@@ -42,7 +42,7 @@ class Database:
         return processor_seconds(self.pid)
 
     def run(self, name: str, **parameters: Any) -> list[Record]:
-        """Run a statement of `headwater_benchmarks/cypher`, `<file>/<name>`; return its rows."""
+        """Run the statement `name` (`<file>/<statement>`) of `headwater_benchmarks/cypher`; return its rows."""
         with self.driver.session(database=DATABASE) as session:
             return list(session.run(load("headwater_benchmarks", name), parameters))
 
@@ -54,7 +54,7 @@ def broker_up() -> Iterator[str]:
     Raises:
         HeadwaterError: the broker doesn't start.
     """
-    # The server's guard deletes the folder, too, if this process is killed.
+    # If this process is killed, the guard of the broker deletes the folder.
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
         options = ("-Xms512m", "-Xmx512m")
         broker = KafkaBroker(
@@ -81,8 +81,8 @@ def neo4j_up(folder: Path | None = None) -> Iterator[Database]:
     with contextlib.ExitStack() as stack:
         delete = folder is None
         if folder is None:
-            made = tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(made))
+            temporary = tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
         server = Neo4jServer(
             folder,
             ports.choose(ports.ANY),

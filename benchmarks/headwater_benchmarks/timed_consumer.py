@@ -24,7 +24,7 @@ from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Reba
 from headwater_graph.write.transaction import WriteCounters
 
 UNTIL_CAUGHT_UP = "--until-caught-up"
-_LOOK_SECONDS = 2.0
+_POLL_SECONDS = 2.0
 _STAGES = (PipelineStep.DECODE, PipelineStep.FOLD, PipelineStep.WRITE, PipelineStep.COMMIT)
 
 
@@ -32,10 +32,10 @@ class TimedMetrics(Metrics):
     """Metrics with the times of the first assignment and of each transaction.
 
     Attributes:
-        begun: time of the first assignment of partitions, and the process's processor time until then.
-        commits: for each transaction, the seconds, number of events and processor seconds since `begun`.
-        latencies: for each event, if requested: its production time in ms of Unix time, and the ms until its
-            transaction was committed.
+        begun: time of the first assignment of partitions (monotonic seconds), and processor seconds until then.
+        commits: for each transaction: seconds, number of events, and processor seconds since `begun`.
+        latencies: for each event: its production time in ms of Unix time, and the ms until its transaction was
+            committed; None if not requested.
     """
 
     def __init__(self, *, latencies: bool) -> None:
@@ -84,14 +84,14 @@ def document(metrics: TimedMetrics, totals: dict[str, Any]) -> dict[str, Any]:
         "stages": metrics.stages(),
         "commits": metrics.commits,
         "latencies": metrics.latencies,
-        # getrusage's peak isn't used: a child inherits the peak of the process that started it.
+        # The peak of getrusage is only the second choice: a child inherits the peak of the process that started it.
         "peak_rss_mb": peak_mb(os.getpid()) or own_peak_mb(),
     }
 
 
 def main() -> None:
     """Consume, then print the report."""
-    # Otherwise the process would wait for its servers forever after the benchmark has ended.
+    # Without this thread, the process would wait for its servers forever after the benchmark has ended.
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     until_caught_up = UNTIL_CAUGHT_UP in sys.argv
     metrics = TimedMetrics(latencies=not until_caught_up)
@@ -101,7 +101,7 @@ def main() -> None:
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

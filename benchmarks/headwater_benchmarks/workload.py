@@ -1,7 +1,7 @@
 """Made-up events in the proportions of a busy company, for benchmarks and the soak test.
 
-Streaming queries and batch jobs emit one event after another, each consistent with the earlier ones. `Mixture` mixes
-their events, with repeats, disorder, and wrong clocks. Equal seeds give equal streams.
+Streaming queries and batch jobs emit one event after another, each consistent with the earlier events. `Mixture` mixes
+these events, with repeats, disorder, and wrong clocks. Equal seeds give equal streams.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 PARTITIONS = 8
 """Default number of partitions of each topic that a query reads."""
 INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
-"""Numbers of inputs and outputs of each run of a batch job, and of columns of each output."""
+"""Numbers of inputs and of outputs of a batch job, and number of columns of each output."""
 _LATE_MS = 50
 """Maximum delay of an irregular query's micro-batch."""
 _CLUSTER = "kafka://workload"
@@ -67,11 +67,11 @@ class StreamingQuery:
         dice: random generator.
         reads, writes: topics of the query; by default `events-<number>` and `enriched-<number>`.
         upstream: query that writes the topic `reads`. Each micro-batch ends within the output of the upstream query's
-            micro-batch of the same number. Both have to produce the same micro-batches, upstream first.
+            micro-batch with the same batch id. Call `next` of both queries with equal numbers, upstream first.
         partitions: number of partitions of each topic.
         to_table: whether the query writes snapshots of a table instead of a topic.
-        irregular: whether to draw also the written rows and the delay of each micro-batch, so that numbers don't follow
-            from each other and can't be compressed away.
+        irregular: whether the written rows and the delay of each micro-batch are random, too. Otherwise these numbers
+            follow from others, and a store could compress them away.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class StreamingQuery:
 
     def next(self, micro_batches: int = 1) -> LineageEvent:
         """Return the next micro-batches as one event."""
-        # For a downstream query: the end offsets of this event's micro-batches, and the start of the first one.
+        # For a downstream query: start offsets of this event's first micro-batch, then end offsets of each micro-batch.
         self._written = self._written[-1:]
-        entries = tuple(self._entry(place) for place in range(micro_batches))
+        entries = tuple(self._entry(index) for index in range(micro_batches))
         return lineage_event(
             IntervalEvent(
                 query_id=self._query_id,
@@ -118,23 +118,23 @@ class StreamingQuery:
             event_time=entries[-1].processing_time or EPOCH,
         )
 
-    def _entry(self, place: int) -> IntervalEntry:
+    def _entry(self, index: int) -> IntervalEntry:
         rows = written = self._rows()
         began = self._now
         if self._irregular:
             written = self._rows()
             began += timedelta(milliseconds=self._dice.randrange(_LATE_MS))
-        ends = [end + more for end, more in zip(self._read, rows, strict=True)]
+        ends = [end + count for end, count in zip(self._read, rows, strict=True)]
         if self._upstream is not None:
-            two = self._upstream._written[place : place + 2]  # noqa: SLF001  another of the same class
-            ends = [self._dice.randrange(first, last) + 1 for first, last in zip(*two, strict=True)]
+            begin_and_end = self._upstream._written[index : index + 2]  # noqa: SLF001  another of the same class
+            ends = [self._dice.randrange(first, last) + 1 for first, last in zip(*begin_and_end, strict=True)]
         read = _kafka(self._reads, self._read, ends, Certainty.EXACT)
         self._read = ends
-        self._written.append([end + more for end, more in zip(self._written[-1], written, strict=True)])
+        self._written.append([end + count for end, count in zip(self._written[-1], written, strict=True)])
         wrote = _kafka(self._writes, self._written[-2], self._written[-1], Certainty.UPPER_BOUND)
         if self._to_table:
-            made, before = str(self._batch + 1), str(self._batch)
-            snapshot = TableSnapshot(format="iceberg", snapshot_id=made, parent_id=before, operation="append")
+            current, parent = str(self._batch + 1), str(self._batch)
+            snapshot = TableSnapshot(format="iceberg", snapshot_id=current, parent_id=parent, operation="append")
             wrote = DatasetUse(dataset=self._writes, position=Position(table_snapshot=snapshot), rows=wrote.rows)
         entry = IntervalEntry(
             batch_id=self._batch,
@@ -165,7 +165,7 @@ def _kafka(topic: DatasetRef, begins: Sequence[int], ends: Sequence[int], certai
 
 
 class BatchJob:
-    """A batch job: its plan once, then a START and an end for each of its runs.
+    """A batch job: emits its plan once, then a START and an end for each run.
 
     Args:
         number: part of the job's name.
@@ -223,12 +223,12 @@ class BatchJob:
 
     def _lineage(self) -> ColumnLineage:
         datasets = tuple(sorted({*self._inputs, *self._outputs}))
-        place = {dataset: index for index, dataset in enumerate(datasets)}
+        indexes = {dataset: index for index, dataset in enumerate(datasets)}
         edges = [
             ColumnEdge(
-                output=place[output],
+                output=indexes[output],
                 output_field=f"column_{column}",
-                input=place[self._inputs[column % len(self._inputs)]],
+                input=indexes[self._inputs[column % len(self._inputs)]],
                 input_field=f"column_{self._dice.randrange(self._columns)}",
                 type=TransformationType.DIRECT,
                 subtype="IDENTITY",
@@ -283,13 +283,13 @@ class Proportions:
     """Proportions of the event stream.
 
     Attributes:
-        queries, jobs, tables: numbers of each.
-        intervals, runs: share of events of micro-batches, and of batch jobs' runs; all others are descriptions.
-        pack: number of micro-batches in an event.
-        repeated: share of events that are repeated later.
-        late: share of events that arrive after up to `late_by` later events.
-        late_by: maximum number of events that overtake a late one.
-        skewed: share of events whose clock is up to a day off.
+        queries, jobs, tables: number of queries, of jobs and of tables.
+        intervals, runs: share of events from queries, and from batch jobs; all others describe tables and jobs.
+        pack: number of micro-batches in an event of a query.
+        repeated: share of events that arrive again later.
+        late: share of events that arrive late.
+        late_by: mean number of events that overtake a late event, or that arrive between an event and its repetition.
+        skewed: share of events whose time is wrong, by up to a day.
     """
 
     queries: int = 50
@@ -317,45 +317,45 @@ class Mixture:
         self._of = proportions or Proportions()
         self._queries = [StreamingQuery(number, self._dice) for number in range(self._of.queries)]
         self._jobs = [job_among(number, self._dice, self._of.tables) for number in range(self._of.jobs)]
-        self._kept: list[LineageEvent] = []
-        self._made = 0
+        self._delayed: list[LineageEvent] = []
+        self._count = 0
 
     def __iter__(self) -> Iterator[LineageEvent]:
         """Yield events in order of arrival, some of them twice."""
         while True:
             event = self._next()
             if self._dice.random() < self._of.repeated:
-                self._kept.append(event)
+                self._delayed.append(event)
             if self._dice.random() < self._of.late:
-                self._kept.append(event)
+                self._delayed.append(event)
             else:
                 yield event
-            if self._kept and self._dice.random() < len(self._kept) / self._of.late_by:
-                yield self._kept.pop(self._dice.randrange(len(self._kept)))
+            if self._delayed and self._dice.random() < len(self._delayed) / self._of.late_by:
+                yield self._delayed.pop(self._dice.randrange(len(self._delayed)))
 
     def take(self, count: int) -> Iterator[LineageEvent]:
-        """Yield a number of events, including repeated ones; perhaps a few more, so that no event is missing."""
+        """Yield `count` events, including repeated events; perhaps a few more, so that no delayed event is missing."""
         for emitted, event in enumerate(self, start=1):
             yield event
-            if emitted + len(self._kept) >= count:
+            if emitted + len(self._delayed) >= count:
                 break
         yield from self.finish()
 
     def finish(self) -> list[LineageEvent]:
         """Return all delayed events, so that no event is missing."""
-        kept, self._kept = self._kept, []
-        self._dice.shuffle(kept)
-        return kept
+        delayed, self._delayed = self._delayed, []
+        self._dice.shuffle(delayed)
+        return delayed
 
     def _next(self) -> LineageEvent:
-        self._made += 1
+        self._count += 1
         roll = self._dice.random()
         if roll < self._of.intervals:
             event = self._dice.choice(self._queries).next(self._of.pack)
         elif roll < self._of.intervals + self._of.runs:
             event = self._dice.choice(self._jobs).next()
         else:
-            at = EPOCH + timedelta(seconds=self._made)
+            at = EPOCH + timedelta(seconds=self._count)
             number = self._dice.randrange(self._of.tables + self._of.jobs)
             tables = self._of.tables
             event = described_table(number, at) if number < tables else described_job(number - tables, at)

@@ -1,1 +1,1 @@
-"""The command line, the embedded stack and the benchmarks: the only package that may import all the others."""
+"""Command line, embedded stack and demo. This package may import all others except the benchmarks."""

@@ -27,7 +27,7 @@ def reading_archive() -> Iterator[None]:
     try:
         yield
     except ArchiveError as error:
-        raise InputError(str(error), fix="--archive is the --output of spark_jobs/lineage/archive.py.") from error
+        raise InputError(str(error), fix="Give --archive the --output of spark_jobs/lineage/archive.py.") from error
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise

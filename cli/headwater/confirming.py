@@ -15,7 +15,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask on a terminal, unless `yes` has answered.
+    """Ask the question on a terminal, unless `yes` is True.
 
     Raises:
         InputError: the answer is no, or there is no terminal.

@@ -22,7 +22,7 @@ from headwater_schemas.topics import (
 
 
 class Section(BaseModel):
-    """A group of settings: immutable, and closed to names it does not know."""
+    """Section of the settings: immutable, and unknown names are an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -31,7 +31,7 @@ def require_servers(kafka: KafkaSettings) -> str:
     """The brokers' addresses.
 
     Raises:
-        NotConfiguredError: None is configured.
+        NotConfiguredError: no Kafka is configured.
     """
     try:
         return kafka.require_servers()
@@ -43,10 +43,10 @@ def require_servers(kafka: KafkaSettings) -> str:
 
 
 def client_config(kafka: KafkaSettings) -> dict[str, str]:
-    """The connection in librdkafka's spelling, secrets in clear: pass it to a client, never to a log.
+    """The connection as configuration of librdkafka, with secrets in clear: pass it to a client, never to a log.
 
     Raises:
-        NotConfiguredError: No Kafka is configured.
+        NotConfiguredError: no Kafka is configured.
         ConfigurationError: no client accepts these settings.
     """
     require_servers(kafka)
@@ -88,7 +88,7 @@ class TopicSettings(Section):
     prefix: TopicPrefix = "lineage"
     """First part of every topic name: `<prefix>.events`, `<prefix>.events.dlq`, `<prefix>.schemas`."""
     partitions: Annotated[int, Field(ge=1)] = DEFAULT_PARTITIONS
-    """Partitions of the events topic; at most this many consumers can share the work."""
+    """Number of partitions of the events topic. This is also the maximum number of consumers that share the work."""
     replication_factor: Annotated[int, Field(ge=BROKER_DEFAULT)] = BROKER_DEFAULT
     """Replicas of all three topics. -1: the broker's default."""
     max_message_bytes: Annotated[int, Field(ge=65_536, le=1_000_000_000)] = DEFAULT_MAX_MESSAGE_BYTES

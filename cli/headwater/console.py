@@ -1,12 +1,12 @@
 """Output of a command: JSON or tables on stdout, messages and progress on stderr.
 
-A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
-table)`. With `--json` only the document is printed to stdout, once; without it, the table.
+A command declares the option `json_output: JsonOption = False`, whose callback switches to JSON, and ends with
+`console.result(document, table)`. With `--json` only the document is printed to stdout, once; otherwise the table.
 
 Texts are never read as Rich's markup, highlighted, or searched for emoji names; styled texts are `Text` objects.
 Control and invisible characters are escaped everywhere, also in the document (`headwater_schemas.visible`).
 
-Commands in backticks, such as `headwater up`, are shown in the form in which they have to be typed.
+Commands in backticks, such as `headwater up`, are shown in the form in which the user has to type them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PlainConsole(RichConsole):
         return super().render_str(visible_lines(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """For rich. A path or a name wider than its cell is wrapped, never cut: it may be the answer."""
+        """For rich. A path or a name wider than its table cell is wrapped, never cut: it may be the answer."""
         if isinstance(renderable, Table):
             for column in renderable.columns:
                 column.overflow = "fold"
@@ -104,7 +104,7 @@ class Console:
         return _rich(sys.stderr)
 
     def reset(self, *, json_mode: bool = False) -> None:
-        """End a command, or begin one."""
+        """Return to the initial state, before or after a command."""
         self.until_end.close()
         self.json_mode = json_mode
         self._result_printed = False
@@ -131,13 +131,13 @@ class Console:
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Print a message on stderr. Cursors in it aren't redacted like keys."""
+        """Print a message on stderr. Only user and password in addresses are redacted: a cursor looks like a key."""
         from headwater_schemas.redaction import without_user_info  # not at the top, as in `errors`
 
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
-        """Report the servers of the command in one line, each server once, without credentials.
+        """Report the servers of the command in one line, without credentials. Each server is reported only once.
 
         Args:
             servers: Address and origin of the setting, by name of the server (`Kafka`).
@@ -151,7 +151,7 @@ class Console:
             self.err.print(text, style="dim")
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
-        """Print a warning; `on`: a live display's console, if any."""
+        """Print a warning on stderr, or on the console `on` of a live display."""
         from headwater_schemas.redaction import redact
 
         if self.log is not None:
@@ -186,8 +186,8 @@ class Console:
         """Progress display on stderr; silent if stderr isn't a terminal, and with `--json`.
 
         Args:
-            count: progress text; default: a number of the total.
-            lines: whether to print a line for each new description instead of being silent, for long operations.
+            count: column with the progress as text; default: `3/10`.
+            lines: whether to print a line for each new description when the display is off, for long operations.
         """
         err = self.err
         return (_Lines if lines else Progress)(
@@ -203,10 +203,10 @@ class Console:
 
 
 class _Lines(Progress):
-    """Prints descriptions as lines if there is no display."""
+    """Progress display that prints descriptions as lines if the display is off."""
 
     def update(self, task_id: TaskID, *, description: str | None = None, **others: Any) -> None:
-        """Update a task, as `Progress.update`. Without a terminal, print a new description."""
+        """Update a task, as `Progress.update`. If the display is off, print a new description."""
         new = description is not None and description != self._tasks[task_id].description
         super().update(task_id, description=description, **others)
         if new and self.disable:

@@ -1,4 +1,4 @@
-"""Run of a consumer from a command, until it is stopped or has caught up; optionally with the bridge of a topic."""
+"""Run of a consumer from a command, until stopped or caught up; optionally with the bridge of OpenLineage events."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def consume(
         settings: all sections.
         until_caught_up: whether to stop once all records now on the topic are committed.
         source: source of the records; None: the events topic.
-        metrics: metrics of every step, if the caller also reads them.
+        metrics: metrics of every step, for a caller that reads them; None: new metrics.
         started: called with the port of metrics and health, when they are served.
-        supervised: whether another process shows the group's lag.
+        supervised: whether another process exports the lag of the group as a metric.
 
     Raises:
         ConfigurationError: a person has to change a setting.
@@ -178,7 +178,7 @@ def _fatal(error: FatalError) -> ConfigurationError:
 
 @contextlib.contextmanager
 def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Callable[[], int | None]]:
-    """Show the lag of the configured group and the pending dead letters in metrics, while the block runs.
+    """Export the lag of the configured group and the number of pending dead letters as metrics, during the block.
 
     Yields:
         Number of pending records of the events topic; None if unknown.
@@ -276,9 +276,10 @@ def bridge_group(settings: Settings) -> str:
 
 
 class Bridging:
-    """Bridge with its parts; empty if no topic is configured.
+    """Bridge of OpenLineage events with its parts; `bridge` is None if no OpenLineage topic is configured.
 
     Args:
+        settings: all sections.
         registry: metrics registry of the process.
         until_caught_up: whether to end once all records now on the topic are committed.
 
@@ -377,7 +378,7 @@ class Bridging:
             self.bridge.stop()
 
     def totals(self) -> dict[str, Any]:
-        """Totals of the bridge; empty without a bridge."""
+        """Totals of the bridge; empty if there is no bridge."""
         return {} if self.bridge is None else self.bridge.totals.document()
 
 

@@ -27,7 +27,7 @@ from headwater_schemas.redaction import redact
 MODULE: Final = "headwater_dry_run"
 _GRACE_SECONDS: Final = 10.0
 _LOG_BYTES: Final = 20_000
-_ENDED: Final = "The review needs its end: have the script leave by sys.exit, or by its last line."
+_LEAVE_BY_EXIT: Final = "The review records the end of a script: let it end with sys.exit, or with its last line."
 _FORKS: Final = "Does it start processes of its own? Put that behind an argument of the script."
 
 Declared: TypeAlias = Callable[[str, str], str | None]
@@ -68,12 +68,12 @@ class DryRun:
     """Result of a dry run.
 
     Attributes:
-        script: given name of the script.
-        outputs: outputs that it would write, in order, as `output.py` of the dry run describes them.
-        inputs: kind and name of its inputs.
+        script: name of the script for answers.
+        outputs: outputs that the script would write, in order, as `output.py` of the dry run describes them.
+        inputs: kind and name of each input of the script.
         ddl: statements that change tables, in order.
-        looks: locations in the script that ask for rows.
-        unrun: lines that haven't run, as `lines.py` of the dry run describes them.
+        looks: locations in the script that ask for rows, such as `collect`.
+        unrun: lines of the script that haven't run, as `lines.py` of the dry run describes them.
         statements: all statements of the script; see `line_coverage.py`.
         stopped: location of the last made-up row before the script ended itself; None if it ran to its end, or failed.
         problems: text and fix of each problem that makes the result incomplete.
@@ -94,7 +94,7 @@ class DryRun:
     ended: bool = False
 
     def collect(self, what: str, content: Mapping[str, Any]) -> None:
-        """Add a report of the process."""
+        """Add a report of the process, of kind `what`."""
         match what:
             case "output":
                 self.outputs.append(dict(content))
@@ -128,15 +128,15 @@ def dry_run(
     stop: Stop | None = None,
     empty: Sequence[str] | None = None,
 ) -> DryRun:
-    """Run a script against empty tables. An answer always comes within the time limit.
+    """Run a script against empty tables. Returns within the time limit, plus 10 s for the end of the process.
 
     Args:
         script: the script.
         arguments: arguments of the script.
         declared: schemas of its inputs.
         seconds: time limit.
-        libraries: folders and archives for its imports, besides its own folder.
-        named: name of the script for answers; None: its path.
+        libraries: folders and archives for the script's imports; the script's own folder needn't be among them.
+        named: name of the script for answers; None: the path of the script.
         stop: signal that ends the run early.
         empty: locations that get no made-up row, while all others do; None: no location gets a row.
     """
@@ -236,7 +236,8 @@ def _follow(
     elif unreadable:
         found.problems.append(("What the script's process reports can't be read.", _FORKS))
     elif not found.ended:
-        found.problems.append((f"The script's process ended with status {process.returncode}: {_tail(log)}", _ENDED))
+        problem = f"The script's process ended with status {process.returncode}: {_tail(log)}"
+        found.problems.append((problem, _LEAVE_BY_EXIT))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -39,7 +39,7 @@ class HeadwaterError(Exception):
         message: Fault and its location, in one or two sentences. Never contains a secret; likely credentials are
             removed here.
         fix: Advice, as an imperative sentence; may be empty.
-        nearest: Likely meanings, the most likely first.
+        nearest: Names that the user may have meant, the most likely first.
     """
 
     exit_code: ExitCode = ExitCode.UNEXPECTED

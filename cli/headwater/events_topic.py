@@ -29,8 +29,8 @@ class EventsTopicState:
         topic: name of the topic.
         group: consumer group whose committed offsets count.
         partitions: number of partitions.
-        records: offsets between beginning and end, of all partitions.
-        lag: number of offsets between the group's committed offset (or the beginning) and the end.
+        records: number of offsets between beginning and end, summed over the partitions.
+        lag: number of offsets between the group's committed offset (or the beginning) and the end, summed likewise.
         last_event: timestamp of the latest record; None without records.
     """
 
@@ -78,7 +78,7 @@ def topic_state(client: Mapping[str, Any], topic: str, group: str) -> EventsTopi
 
 
 def _latest(client: Mapping[str, Any], partitions: list[TopicPartition]) -> datetime | None:
-    admin = AdminClient(dict(client))  # kept until the answers have arrived; they are lost if it is deleted
+    admin = AdminClient(dict(client))  # referenced until the answers have arrived: deleting the client loses them
     newest: OffsetSpec = OffsetSpec.max_timestamp()  # type: ignore[no-untyped-call]
     futures = admin.list_offsets(
         dict.fromkeys(partitions, newest),
@@ -107,7 +107,7 @@ def topic_ends(kafka: KafkaSettings) -> TopicEnds:
 
 
 def kept(ends: TopicEnds, clock: Callable[[], float] = time.monotonic) -> TopicEnds:
-    """Cache each answer for five seconds, for a server with many requests."""
+    """Cache each answer of `ends` for five seconds, for a server with many requests."""
     known: dict[str, tuple[float, Sequence[TopicEnd] | None]] = {}
 
     def kept_ends(topic: str) -> Sequence[TopicEnd] | None:

@@ -24,4 +24,4 @@ def exemptions_of(path: Path) -> tuple[Exemption, ...]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} isn't UTF-8.") from error
     except ExemptionsError as error:
-        raise InputError(f"The exemptions can't be taken:\n{error}") from error
+        raise InputError(f"The exemptions are invalid:\n{error}") from error

@@ -89,7 +89,7 @@ class Shown:
 
 
 def show(shown: Shown, graph: GraphState, *, filtered: bool = False, incidents: IncidentMarks | None = None) -> None:
-    """Print an answer. The graph's lag behind its topic is always part of `--json`, else only if the graph is stale."""
+    """Print an answer. `--json` always contains the graph's lag; for people, a stale graph gets a warning."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
@@ -123,7 +123,7 @@ def _about(mark: IncidentMark) -> Iterator[str]:
     if mark.severity is not None:
         yield str(mark.severity)
     if mark.as_of is None:
-        yield "named by its scope, what it reached isn't recorded"
+        yield "in the scope of the incident, whose reach isn't recorded"
         return
     if mark.since is not None:
         yield f"since {moment_text(mark.since)}"
@@ -134,7 +134,7 @@ FILTERED = "what you may not see is left out"
 
 
 def dated(summary: str, graph: GraphState, *, filtered: bool = False) -> str:
-    """Add the reasons for missing data to a summary: a stale graph, or a filter for the asker."""
+    """Add to a summary why data may be missing: a stale graph, or assets that the asker may not see."""
     why = [] if graph.stale is None else [f"the graph is stale: {graph.stale}"]
     why += [f"filtered: {FILTERED}"] if filtered else []
     return f"{'; '.join([summary.removesuffix('.'), *why])}." if why else summary
@@ -145,7 +145,7 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
 
     Args:
         page: default number of items on a page, with `--limit` and `--cursor`; None: no pages.
-        steps: default number of steps, with only `--limit`; None: no steps.
+        steps: default number of steps, with `--limit` but no `--cursor`; None: the answer has no steps.
     """
     shared: dict[str, tuple[Any, Any]] = {}
     if page is not None:

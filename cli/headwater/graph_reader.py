@@ -66,7 +66,7 @@ def answer_of(
         remote: function that asks a server the same question (`headwater.remote`).
         tenant: `--tenant` of the command.
         timeout_seconds: `--timeout` of the command.
-        silently: whether to leave out the report of the server or database.
+        silently: whether not to report the server or database on stderr.
 
     Raises:
         HeadwaterError: see `headwater.errors`.
@@ -105,7 +105,7 @@ def asking(
     Args:
         tenant: `--tenant` of the command.
         timeout_seconds: `--timeout` of the command.
-        silently: Whether to leave out the report of the database.
+        silently: whether not to report the database on stderr.
 
     Raises:
         HeadwaterError: see `headwater.errors`.
@@ -130,7 +130,7 @@ def asking(
 
 
 def _ends(kafka: KafkaSettings) -> TopicEnds:
-    """Ask the brokers; imports their client only when needed."""
+    """Make a function that reads end offsets; Kafka's client is imported only when the function is called."""
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
         from headwater.events_topic import topic_ends
@@ -160,7 +160,7 @@ def translated(error: errors.AnalysisError) -> HeadwaterError:
         hint = "The nearest names there are:" if error.nearest else ""
         return SubjectNotFoundError(message, fix=hint, nearest=error.nearest)
     if isinstance(error, errors.AmbiguousError):
-        return InputError(message, fix="Say which:", nearest=error.candidates)
+        return InputError(message, fix="Name one of:", nearest=error.candidates)
     if isinstance(error, errors.QuestionError):
         return InputError(message)
     if isinstance(error, errors.GraphUnreachableError):
@@ -170,5 +170,5 @@ def translated(error: errors.AnalysisError) -> HeadwaterError:
     if isinstance(error, errors.GraphRefusedError):
         return ConfigurationError(message, fix=f"Check {error.setting}.")
     if isinstance(error, errors.TimeLimitError):
-        return HeadwaterError(message, fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.")
+        return HeadwaterError(message, fix="Raise --timeout, or HEADWATER_ANALYSIS_TIMEOUT_SECONDS for all.")
     return HeadwaterError(message)

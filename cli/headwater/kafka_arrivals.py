@@ -1,9 +1,9 @@
 """Look-up in Kafka: the records of a topic that arrived in a span of time.
 
-The topic may be on another cluster than the lineage events. The configured cluster is asked if it is the topic's: by
-cluster id if known, else by a common broker or by the cluster's configured name. Otherwise a command asks the brokers
-in the topic's name, without credentials: these are never sent to an address from an event. A server doesn't connect to
-addresses from events at all.
+The topic may be on another cluster than the lineage events. The configured cluster is asked if it has the topic: its
+cluster id is compared if known, else its brokers or its configured name. Otherwise a command asks the brokers that the
+topic's namespace lists. It does so without credentials, which are never sent to an address from an event. A server
+doesn't connect to addresses from events at all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class KafkaArrivals:
 
     Args:
         kafka: the configured cluster.
-        follows_names: connect to brokers that the topic's name lists, if they aren't the configured ones.
+        follows_names: whether to connect also to brokers that the topic's namespace lists, if they aren't configured.
     """
 
     def __init__(self, kafka: KafkaSettings, *, follows_names: bool) -> None:
@@ -52,20 +52,20 @@ class KafkaArrivals:
         topic, spelling = names[0].name, f"{names[0].namespace}/{names[0].name}"
         clusters = [name.namespace.removeprefix(_SCHEME) for name in names if name.namespace.startswith(_SCHEME)]
         listed = sorted({broker for each in clusters for broker in each.split(",") if ":" in broker})
-        why = "no Kafka is configured that has it"
+        why = "no configured Kafka has this topic"
         for config, is_given in self._configs(listed):
             servers = config["bootstrap.servers"]
             try:
                 client = AdminClient(quiet(config))
                 if self._is_of(client, servers, clusters, cluster_ids, is_given=is_given):
                     return _asked(client, topic, _millis(start), _millis(end))
-                why = f"Kafka at {servers} isn't known to be the cluster that has it"
+                why = f"Kafka at {servers} isn't known to be the cluster of this topic"
             except KafkaException as error:
                 why = f"Kafka at {servers} can't be asked ({error.args[0].str()})"
         raise ArrivalsUnknownError(spelling, f"{why}; set HEADWATER_KAFKA_BOOTSTRAP_SERVERS to its brokers")
 
     def _configs(self, listed: Sequence[str]) -> Iterator[tuple[dict[str, str], bool]]:
-        """Settings of clients to try; True for brokers from the topic's own name."""
+        """Settings of clients to try, each with a flag: True if the brokers are from the topic's namespace."""
         try:
             yield self._kafka.client_config(), False
         except SettingsRefusedError as error:
@@ -77,7 +77,7 @@ class KafkaArrivals:
     def _is_of(
         self, client: AdminClient, servers: str, clusters: Collection[str], ids: Collection[str], *, is_given: bool
     ) -> bool:
-        """Check whether a cluster is among these clusters of a topic, by brokers, names or ids."""
+        """Return True if the client's cluster is one of the clusters that a topic's names and ids state."""
         found = answer(client.describe_cluster(request_timeout=REQUEST_SECONDS), REQUEST_SECONDS)
         if ids:
             return found.cluster_id in ids
@@ -90,7 +90,7 @@ class KafkaArrivals:
 
 
 def _asked(client: AdminClient, topic: str, start: int, end: int) -> ArrivedRecords:
-    """Ask for all partitions at once.
+    """Look up the offsets of all partitions at once.
 
     Raises:
         KafkaException: the topic doesn't exist, or the brokers don't answer.
@@ -126,7 +126,7 @@ def _offsets(client: AdminClient, partitions: Sequence[TopicPartition], spec: Of
 
 
 def _is_by_broker(client: AdminClient, topic: str) -> bool:
-    """Check whether the broker sets the timestamps of a topic; also False if this request isn't allowed."""
+    """Return True if the broker sets the timestamps of a topic; False also if the broker refuses this request."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     try:
         [future] = client.describe_configs([resource], request_timeout=REQUEST_SECONDS).values()
@@ -140,5 +140,5 @@ def _brokers(servers: str) -> list[str]:
 
 
 def _millis(time: datetime) -> int:
-    """Milliseconds since the epoch, rounded up: a record of this time or later has at least that timestamp."""
+    """Milliseconds since the epoch, rounded up: a record of this time or later has at least this timestamp."""
     return max(0, -((_EPOCH - time) // timedelta(milliseconds=1)))

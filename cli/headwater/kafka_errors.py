@@ -20,7 +20,7 @@ _PROBE_SECONDS = 3.0
 
 @contextlib.contextmanager
 def asking_kafka(kafka: KafkaSettings, *, doing: str) -> Iterator[None]:
-    """Convert the clients' errors within the block to exit codes with a fix.
+    """Convert errors of Kafka clients within the block to errors of the command, each with exit code and fix.
 
     Args:
         kafka: settings of the clients.

@@ -14,7 +14,7 @@ from headwater_schemas.visible import json_escaped
 
 
 def write_line(sink: BinaryIO, line: str) -> None:
-    """Write a line of JSON: unchanged to a file or another program; to a terminal with control characters escaped."""
+    """Write a line of JSON; control characters are escaped for a terminal, and unchanged for a file or program."""
     sink.write((json_escaped(line) if sink.isatty() else line).encode() + b"\n")
 
 

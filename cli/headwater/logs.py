@@ -1,13 +1,14 @@
-"""Logs of the services, `consume` and `serve`: one line each on stderr, for a person or for a collector.
+"""Logs of the services `consume` and `serve`: each log record is a line on stderr, as text or as JSON for a collector.
 
     2026-11-22T10:06:35.123Z INFO    headwater.consume  Assigned 3 partitions of lineage.events: 0, 1, 2.
     {"time": "2026-11-22T10:06:35.123Z", "level": "INFO", "logger": "headwater.consume", "message": "Assigned …"}
 
-Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` name one. Times are UTC, RFC 3339. Likely
-credentials are removed, and control characters in data are shown as escapes, never sent to the terminal.
+The format is text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` is given. Times are UTC,
+RFC 3339. Likely credentials are removed, and control characters in data are shown as escapes, never sent to the
+terminal.
 
-Unexpected errors are lines, too: an exception that ends the command, a thread or a worker, one that Python can only
-report (`sys.unraisablehook`), and warnings.
+Also logged are Python's warnings, and unexpected errors: exceptions that end the command, a thread or a worker, and
+exceptions that Python can't raise (`sys.unraisablehook`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """Lowest level that is logged."""
+    """Lowest level of the records that are logged."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -60,7 +61,9 @@ class LogSettings(Section):
 LogFormatOption = Annotated[
     LogFormat | None,
     typer.Option(
-        "--log-format", help="Lines on stderr. Default: text on a terminal, JSON elsewhere.", show_default=False
+        "--log-format",
+        help="Format of the log lines on stderr. Default: text on a terminal, JSON elsewhere.",
+        show_default=False,
     ),
 ]
 

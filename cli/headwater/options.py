@@ -20,7 +20,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 
 
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
-    """Parse the words before the cursor, without the program, during shell completion; None otherwise.
+    """Parse the words before the cursor during shell completion, without the program's name; None if not completing.
 
     Typer's script for bash sets COMP_WORDS and the number of the current word. Scripts for other shells set the line.
     """
@@ -36,17 +36,17 @@ def words_typed(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def complete_dataset(incomplete: str) -> list[str]:
-    """Names of datasets with this beginning, or if there are none, spellings with the namespace."""
+    """Names of datasets that begin with this text; if there are none, namespace and name of such datasets."""
     with contextlib.suppress(Exception):
         from headwater_schemas.visible import visible
 
-        # Too many names may begin with a single letter: then the previous words are searched.
+        # With a single letter after the last word, too many names may match: then only the words before are searched.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
             hits = _datasets(text)
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
                 # A name with control characters can't be typed.
-                if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
-                    return begun
+                if matching := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
+                    return matching
     return []
 
 
@@ -80,7 +80,7 @@ CursorOption = Annotated[
 DatasetArgument = Annotated[
     str,
     typer.Argument(
-        help="Its name if it is unique, or namespace/name, or its key.",
+        help="Name of the dataset if it is unique, or namespace/name, or key.",
         autocompletion=complete_dataset,
         show_default=False,
     ),
@@ -88,12 +88,12 @@ DatasetArgument = Annotated[
 
 
 def hops(depth: int | None) -> int | str:
-    """Parameter `depth` of a request for that many hops; None: all."""
+    """Convert a maximum number of hops to the parameter `depth` of a request; None: all hops."""
     return "all" if depth is None else depth
 
 
 def parse_hops(text: str) -> int | None:
-    """Parse a maximum number of hops: a number from 1 on, or `all`, which is None.
+    """Parse a maximum number of hops: a number from 1 on, or `all`, for which None is returned.
 
     Raises:
         typer.BadParameter: the text is neither.

@@ -1,7 +1,7 @@
-"""Files of the outboxes on this machine, with the pending events in files of dead processes.
+"""Files of the outboxes on this machine, and pending events in the files of processes that have ended.
 
-Reading holds a file's lock for a moment, like a job that relays the file. A live process holds the lock all the time,
-so its file can't be read, and its pending events are unknown. An empty file is removed.
+A file is read under its lock, as by a job that relays the file. A live process always holds the lock of its file, so
+this file can't be read, and the number of its pending events is unknown. An empty file is removed.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class OutboxFile:
     """File of an outbox, with its state when it was read.
 
     Attributes:
-        destination: name of its folder: the cluster and a digest of cluster and topic.
+        destination: name of the file's folder, made of the cluster and a digest of cluster and topic.
         path: path of the file.
         in_use: True if a live process holds the lock and sends the events; only that process knows their number.
         events: number of pending events in the file.
-        bytes: size of their keys and values.
-        jobs: number of events by job, from the records' keys; events of a dataset count by dataset.
+        bytes: size of the keys and values of these events.
+        jobs: number of events by job, from the records' keys; an event of a dataset is counted by dataset.
         problem: reason why the file, or a part of it, can't be read.
     """
 
@@ -78,7 +78,12 @@ class OutboxFile:
 
 
 def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damaged: bool = True) -> list[Path]:
-    """Files of outboxes, by destination, the oldest first; of all destinations if none is named.
+    """Files of outboxes, sorted by destination, and the oldest first.
+
+    Args:
+        root: folder of the outboxes.
+        destinations: names of the destinations' folders; None: all.
+        with_damaged: whether to include files that were set aside as damaged.
 
     Raises:
         InputError: the folder can't be read.
@@ -96,7 +101,12 @@ def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damage
 
 @contextlib.contextmanager
 def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
-    """Open the file of a dead process; None if its process is alive, or if the file is empty."""
+    """Open the file of a process that has ended; None if the process is alive, or if the file is empty or unusable.
+
+    Args:
+        file: file of an outbox.
+        problems: list to which the reason is added if the file is unusable.
+    """
     try:
         store = Store.adopt(file)
     except OutboxUnusableError as error:
@@ -111,12 +121,12 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
 
 
 def is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Check whether a live process holds a file that `opened` didn't open (it removes empty files)."""
+    """Return True if a live process holds a file for which `opened` yielded None; `opened` removes empty files."""
     return file.exists() and not any(str(file) in problem for problem in problems)
 
 
 def batches(store: Store) -> Iterator[list[Numbered]]:
-    """All readable events of a file, in order; the store's `damage` describes unreadable parts."""
+    """All readable events of a file, in order, in batches; the store's `damage` describes unreadable parts."""
     after = 0
     with contextlib.suppress(OutboxUnusableError):
         while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
@@ -125,10 +135,10 @@ def batches(store: Store) -> Iterator[list[Numbered]]:
 
 
 def looked_at(file: Path) -> OutboxFile | None:
-    """Examine a file; None if it was empty and has been removed."""
+    """Read the state of a file; None if the file was empty and has been removed."""
     found = OutboxFile(file.parent.name, file)
     if file.name.endswith(DAMAGED):
-        found.problem = "damaged; what could be read of it was sent"
+        found.problem = "damaged; its readable events were sent"
         return found
     problems: list[str] = []
     with opened(file, problems) as store:

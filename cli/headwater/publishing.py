@@ -55,7 +55,7 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
 
 
 class PublisherSink:
-    """Publisher as `EventSink` of the intake of OpenLineage events. Close the publisher after its users."""
+    """Sink of the intake of OpenLineage events, to the events topic. The caller closes the publisher afterwards."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
@@ -69,21 +69,21 @@ class PublisherSink:
         """
         records = [record_of(event) for event in events]
         try:
-            self._publisher.publish_records(records, _Together(len(records), settled).settled)
+            self._publisher.publish_records(records, _UnsettledEvents(len(records), settled).settled)
         except (BufferFullError, PublisherClosedError) as error:
             raise SinkFullError(str(error)) from error
 
     def problem(self) -> str | None:
-        """Reason why events don't reach the topic; None if none is known."""
+        """Reason why events don't reach the topic; None if no problem is known."""
         return self._publisher.problem
 
 
-class _Together:
-    """Events of one document, until all of them are settled.
+class _UnsettledEvents:
+    """Counter of one document's events that are neither acknowledged nor undeliverable yet.
 
     Args:
         count: number of events.
-        settled: called once with the undeliverable events.
+        settled: called once, after the last event, with the undeliverable events.
     """
 
     __slots__ = ("_failures", "_left", "_lock", "_settled")
@@ -107,7 +107,7 @@ class _Together:
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:
-    """Settings for publishing from a command; `others` are fields with other values."""
+    """Settings for publishing from a command; `others` replaces fields of the result."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
         **{"client_id": "headwater-cli", **others},

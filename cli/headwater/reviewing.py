@@ -45,11 +45,11 @@ class Script:
 
 
 class DeclaredTables:
-    """Schemas of scripts' inputs, by name.
+    """Lookup of the schemas of scripts' inputs.
 
     Args:
-        tables: tables of the file.
-        graph: lookup in the graph: kind and name ⇒ schema; None: no graph.
+        tables: schema by name of table, from the file (`tables_of`).
+        graph: lookup in the graph, for names that aren't in `tables`: kind and name ⇒ schema; None: no graph.
     """
 
     def __init__(self, tables: Mapping[str, Schema], graph: Callable[[str, str], Schema | None] | None) -> None:
@@ -76,10 +76,10 @@ def ddl_of(schema: Schema) -> str | None:
 
 
 def tables_of(file: Path) -> dict[str, Schema]:
-    """Read the schemas of a file: a JSON object from names to DDL or to a schema in any format of `headwater review`.
+    """Read a file of schemas: a JSON object from names to DDL, or to a schema in any format of `headwater review`.
 
     Raises:
-        InputError: the file can't be read, or a schema is invalid. The message has the name.
+        InputError: the file can't be read, or a schema is invalid. The message has the name of the table.
     """
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def tables_of(file: Path) -> dict[str, Schema]:
     except ValueError as error:
         raise InputError(f"{visible(str(file))} is no JSON: {error}.") from error
     except RecursionError as error:
-        raise InputError(f"{visible(str(file))} is no JSON that is read: it is nested too deep.") from error
+        raise InputError(f"{visible(str(file))} can't be read: its JSON is nested too deep.") from error
     if not isinstance(content, dict):
         raise InputError(f"{visible(str(file))}: an object of names and schemas is expected.")
     out: dict[str, Schema] = {}
@@ -109,7 +109,7 @@ def run_both(
     seconds: float,
     libraries: Sequence[Path],
 ) -> tuple[JobVersion, JobVersion]:
-    """Run both versions at the same time. Ctrl-C, or another interruption of the wait, ends them."""
+    """Run both versions at the same time. An exception during the wait, such as by Ctrl-C, ends both."""
     stop = Stop()
 
     def run(script: Script, empty: Sequence[str] | None) -> DryRun:
@@ -127,18 +127,18 @@ def run_both(
     with ThreadPoolExecutor(2) as both:
         try:
             found = [*both.map(lambda script: run(script, None), (old, new))]
-            again: list[list[DryRun]] = [[], []]
+            with_rows: list[list[DryRun]] = [[], []]
             if any(each.looks for each in found) and all(each.ended for each in found) and _have_same_problems(*found):
-                again = [*both.map(lambda script: runs_with_rows(lambda empty: run(script, empty)), (old, new))]
+                with_rows = [*both.map(lambda script: runs_with_rows(lambda empty: run(script, empty)), (old, new))]
         except BaseException:
             stop.now()
             raise
     if any(each.network for each in found):
         console.warning(
-            "the system gives a dry run no network of its own: the scripts' Python was kept from connecting, their JVM "
-            "wasn't"
+            "this system can't isolate a dry run from the network: connections of the scripts' Python were blocked, "
+            "connections of their JVM weren't"
         )
-    before, after = (version_of_runs(first, more) for first, more in zip(found, again, strict=True))
+    before, after = (version_of_runs(first, others) for first, others in zip(found, with_rows, strict=True))
     return before, after
 
 
@@ -149,29 +149,29 @@ def _have_same_problems(old: DryRun, new: DryRun) -> bool:
 
 
 def runs_with_rows(run: Callable[[Sequence[str]], DryRun]) -> list[DryRun]:
-    """Run a script so that it gets a made-up row at each location that asks for rows.
+    """Run a script with a made-up row at each location that asks for rows; return the runs, in order.
 
-    If the script ends itself because of a row, for example because it looks for rows that shouldn't exist, the script
-    runs again without a row at that location.
+    If the script ends itself because of a row, for example because it checks for rows that shouldn't exist, the script
+    runs again without a row at this location. It runs 5 times at most.
     """
     runs: list[DryRun] = []
     empty: list[str] = []
     while len(runs) < _MOST_RUNS:
         runs.append(run(empty))
-        place = runs[-1].stopped
-        if place is None or place in empty:
+        location = runs[-1].stopped
+        if location is None or location in empty:
             break
-        empty.append(place)
+        empty.append(location)
     return runs
 
 
-def version_of_runs(first: DryRun, more: Sequence[DryRun]) -> JobVersion:
-    """Merge the findings of all runs of a version."""
-    left = [{(each["file"], each["line"]) for each in run.unrun} for run in more]
-    unrun = [each for each in first.unrun if all((each["file"], each["line"]) in lines for lines in left)]
-    looks = list(dict.fromkeys(place for run in (first, *more) for place in run.looks))
+def version_of_runs(first: DryRun, runs_with_rows: Sequence[DryRun]) -> JobVersion:
+    """Merge the runs of a version: the first, which got no rows, and the runs that got made-up rows."""
+    unrun_lines = [{(each["file"], each["line"]) for each in run.unrun} for run in runs_with_rows]
+    unrun = [each for each in first.unrun if all((each["file"], each["line"]) in lines for lines in unrun_lines)]
+    looks = list(dict.fromkeys(location for run in (first, *runs_with_rows) for location in run.looks))
     version = _version_of_run(first)
-    given = _version_of_run(more[-1]) if more else None
+    with_rows = _version_of_run(runs_with_rows[-1]) if runs_with_rows else None
     return replace(
         version,
         looks=tuple(looks),
@@ -179,7 +179,7 @@ def version_of_runs(first: DryRun, more: Sequence[DryRun]) -> JobVersion:
         statements=tuple(
             Statement(each["text"], frozenset(each["sets"]), frozenset(each["uses"])) for each in first.statements
         ),
-        with_rows=given,
+        with_rows=with_rows,
     )
 
 
@@ -189,7 +189,7 @@ def _version_of_run(run: DryRun) -> JobVersion:
 
 
 def at_revision(script: Path, revision: str, folder: Path) -> Script:
-    """Extract a revision of a script's repository; return the script in it.
+    """Extract a revision of a script's repository; return the script as of this revision.
 
     Args:
         script: current script.
@@ -197,11 +197,11 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
         folder: folder for the revision's files.
 
     Raises:
-        InputError: the revision doesn't exist, or lacks the script.
+        InputError: the revision doesn't exist, or doesn't have the script; or git isn't installed.
     """
     git = shutil.which("git")
     if git is None:
-        raise InputError("--against needs git, which isn't there.")
+        raise InputError("--against needs git, which isn't installed.")
     try:
         top = Path(_git([git, "-C", str(script.resolve().parent), "rev-parse", "--show-toplevel"]).decode().strip())
         inside = script.resolve().relative_to(top.resolve())
@@ -214,7 +214,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     import io
     import tarfile
 
-    def inside_alone(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+    def safe_member(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
         # Links that lead out of the repository are left out; the job may not need them.
         try:
             return tarfile.data_filter(member, path)
@@ -223,7 +223,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
 
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         for member in files:
-            files.extract(member, folder, filter=inside_alone)
+            files.extract(member, folder, filter=safe_member)
     found = folder / inside
     if not found.is_file():
         raise InputError(

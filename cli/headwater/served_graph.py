@@ -36,17 +36,17 @@ def policy_and_exemptions(serve: ServeSettings) -> tuple[Policy | None, tuple[Ex
 
 def served_graph(
     settings: Settings,
-    judged: tuple[Policy | None, tuple[Exemption, ...]],
+    policy_and_exemptions: tuple[Policy | None, tuple[Exemption, ...]],
     *,
     audit: Audit | None,
     sink: IntakeSink | None = None,
     authorization: Authorization | None = None,
 ) -> Graph:
-    """Make the graph of the settings. The caller closes its driver.
+    """Make the `Graph` of the configured database. The caller closes its driver.
 
     Args:
         settings: all sections.
-        judged: result of `policy_and_exemptions`.
+        policy_and_exemptions: result of the function of this name.
         audit: audit of requests; None: requests aren't recorded.
         sink: sink of accepted events and declarations; None: none are accepted.
         authorization: decisions about visible assets; None: everybody sees everything.
@@ -54,7 +54,7 @@ def served_graph(
     Raises:
         HeadwaterError: the driver doesn't accept the address of the database.
     """
-    neo4j, (policy, exemptions) = settings.neo4j, judged
+    neo4j, (policy, exemptions) = settings.neo4j, policy_and_exemptions
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:
         driver = reading_driver(target)

@@ -5,7 +5,7 @@ A setting `section.field` can be set in three ways; a later one wins:
     a file         [kafka]                               the file that HEADWATER_CONFIG names, else ./headwater.toml
                    bootstrap_servers = "broker:9092"
     environment    HEADWATER_KAFKA_BOOTSTRAP_SERVERS=broker:9092
-    a flag         --group materializer-2                where a command has one
+    a flag         --group materializer-2                if the command has such a flag
 
 A table, `kafka.client_properties`, is JSON in the environment:
 `HEADWATER_KAFKA_CLIENT_PROPERTIES={"client.rack": "a"}`.
@@ -54,7 +54,7 @@ from headwater_server.settings import ServeSettings
 ENV_PREFIX = "HEADWATER_"
 DEFAULT_FILE = "headwater.toml"
 
-# Variables that other code reads, before or outside of Settings. Only their names are known here.
+# Variables that other code reads, before or outside of Settings, with their meaning.
 OTHER_VARIABLES: dict[str, str] = {
     "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
     "HEADWATER_COMMAND": "how the program was called, for the commands it prints; set by bin/headwater",
@@ -100,7 +100,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  pydantic-settings calls by keyword
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use only the passed values: `load_settings` layers the sources, two of which are known only at run time."""
+        """Use only the values passed to the constructor: `load_settings` layers the sources itself."""
         return (init_settings,)
 
 
@@ -149,7 +149,7 @@ def connected_settings(
         flags: See `load_settings`.
         kafka: Whether the command uses Kafka.
         neo4j: Whether the command uses Neo4j.
-        silently: Whether to leave out the report of the servers.
+        silently: Whether not to report the servers on stderr.
 
     Raises:
         NotConfiguredError: A needed server isn't configured.
@@ -168,7 +168,7 @@ def connected_settings(
 
 
 def running_stack() -> Layer | None:
-    """Running stack of this data folder, as settings; independent of installed extras."""
+    """Settings of the running stack of this data folder; None if no stack runs. Needs no installed extra."""
     from headwater.stack.state import find_running_stack
 
     running = find_running_stack()
@@ -227,7 +227,7 @@ def _environment_layer() -> Layer:
         known = map(environment_name, setting_names())
         variable = next((name for name in known if os.environ.get(name) == wrong), "One of HEADWATER_…")
         raise InputError(
-            f"Setting {variable}, from the environment: it is no JSON.", fix='Write it like {"client.rack": "a"}.'
+            f"Setting {variable}, from the environment: not JSON.", fix='Write it like {"client.rack": "a"}.'
         ) from None
 
 
@@ -248,7 +248,7 @@ def _unless_replaced(running: Layer, chosen: Iterable[Layer]) -> Layer:
 
 
 def reject_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Refuse unknown variables `HEADWATER_…`, which are probably misspelt.
+    """Refuse environment variables `HEADWATER_…` with unknown names, which are probably misspelt.
 
     Raises:
         InputError: A name is unknown. The error has the nearest known name.

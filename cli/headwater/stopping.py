@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` at the first SIGINT or SIGTERM; a second one has its default effect and ends the process."""
+    """Call `stop` at the first SIGINT or SIGTERM. After it, the signals have their previous effect again."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def once(_number: int, _frame: FrameType | None) -> None:

@@ -65,7 +65,7 @@ def from_iso(text: str) -> datetime:
 
 
 def time_if_given(text: str | None) -> datetime | None:
-    """Parse the time of an optional option; None without it.
+    """Parse the time of an option; None if the option isn't given.
 
     Raises:
         typer.BadParameter: the text isn't a time.

@@ -23,7 +23,7 @@ HorizonOption = Annotated[
     typer.Option(
         "--horizon",
         help="Longest time that a query keeps a record behind its watermark: the sum of the watermark's delay and the "
-        "length of a window, 90s, 10m, 3h, 2d. Default: for ever.",
+        "length of a window. Written as 90s, 10m, 3h or 2d. Default: for ever.",
         show_default=False,
     ),
 ]
@@ -49,7 +49,7 @@ def parse_duration(text: str | None) -> timedelta | None:
     return timedelta(seconds=seconds)
 
 
-RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129."
+RANGES_HELP = "A range doesn't include its end: 120..130 is 120 to 129."
 """Text on ranges for `--help`; `headwater_schemas.ranges` defines the notation."""
 
 
@@ -80,7 +80,7 @@ RecordsArgument = Annotated[
     typer.Argument(
         metavar="PARTITION OFFSETS",
         help=f"Records: 0 120, or 0 120..130. {RANGES_HELP} Several at once: 0:120..130 1:88; all is every partition. "
-        "In place of offsets the time when they arrived, 2025-01-31T12:00, or two times with .. between.",
+        "Instead of offsets: the time when the records arrived, 2025-01-31T12:00, or two times with .. between.",
         show_default=False,
     ),
 ]
@@ -88,8 +88,8 @@ ReadTimeOption = Annotated[
     bool,
     typer.Option(
         "--read-time",
-        help="Take times as those when micro-batches and runs read the records (with --back: wrote them), not when "
-        "the records arrived in Kafka.",
+        help="The given times are times when micro-batches and runs read the records (with --back: wrote the records), "
+        "not times when the records arrived in Kafka.",
     ),
 ]
 _HOW = "Name a topic's records by PARTITION and OFFSETS: 0 120..130, or 0:120..130; all is every partition."
@@ -127,7 +127,7 @@ def _records(topic: str, word: str, topic_id: str | None, *, read_time: bool) ->
         except RangeError as error:
             raise typer.BadParameter(shortened(str(error), 300)) from error
     if topic_id is not None:
-        raise typer.BadParameter("--topic-id goes with offsets: by time Kafka's own id of the topic is meant.")
+        raise typer.BadParameter("--topic-id goes with offsets only: for a time, the current topic in Kafka is asked.")
     first, dots, last = rest.partition("..")
     begin: datetime = parse_time(first)
     number = None if partition == "all" else int(partition)
@@ -135,7 +135,7 @@ def _records(topic: str, word: str, topic_id: str | None, *, read_time: bool) ->
 
 
 def records_parameters(start: Starts) -> dict[str, Any]:
-    """Parameters of a request that name the start of a trace, or bad records.
+    """Parameters of a request for the start of a trace, or for bad records.
 
     Raises:
         InputError: a request can't express the start.
@@ -151,7 +151,7 @@ def records_parameters(start: Starts) -> dict[str, Any]:
     records = (start,) if isinstance(start, Offsets) else start
     offsets = [each for each in records if isinstance(each, Offsets)]
     if len(offsets) < len(records):
-        raise InputError("A server is asked for one span of time at once, without offsets beside it.")
+        raise InputError("A server accepts only one span of time, and no offsets together with it.")
     ranges = [_range_text(each) for each in offsets]
     return {"topic": offsets[0].topic, "range": ranges, "topic_id": offsets[0].topic_id}
 

@@ -31,10 +31,10 @@ def start_tracing(service: str) -> None:
     """Send spans of this process to the configured collector, if any, until the command ends.
 
     Args:
-        service: `service.name` of the spans, unless OTEL_SERVICE_NAME has one.
+        service: `service.name` of the spans, unless OTEL_SERVICE_NAME is set.
 
     Raises:
-        ConfigurationError: a collector is named, and the packages aren't installed.
+        ConfigurationError: a collector is configured, but OpenTelemetry's packages aren't installed.
     """
     if not any(map(os.environ.get, _ENDPOINTS)) or os.environ.get(_DISABLED, "").lower() == "true":
         return
@@ -47,7 +47,7 @@ def _tracing(service: str) -> Iterator[None]:
         provider = _provider(service)
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT names a collector, and OpenTelemetry's SDK isn't installed.",
+            "OTEL_EXPORTER_OTLP_ENDPOINT names a collector, but OpenTelemetry's SDK isn't installed.",
             fix="Install the extra: pip install 'headwater[tracing]'.",
         ) from error
     trace_with(_Spans(provider))

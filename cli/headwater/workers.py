@@ -33,10 +33,13 @@ from headwater_consumers.materializer.worker_metrics import Workers
 
 log = logging.getLogger("headwater.consume")
 
-_AGAIN_SECONDS = 1.0
-"""First wait before a worker is replaced. The wait doubles up to `_AGAIN_MOST`; after that time of work it is reset."""
-_AGAIN_MOST = 60.0
-_LOOK_SECONDS = 0.2
+_FIRST_WAIT_SECONDS = 1.0
+"""First wait before a worker is replaced. It doubles each time, up to `_LONGEST_WAIT_SECONDS`.
+
+If a worker has run longer than `_LONGEST_WAIT_SECONDS`, the wait begins with `_FIRST_WAIT_SECONDS` again.
+"""
+_LONGEST_WAIT_SECONDS = 60.0
+_POLL_SECONDS = 0.2
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -67,7 +70,7 @@ def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> Consum
             extra=fields(workers=count),
         )
         supervisor = _Supervisor(settings, workers, count, until_caught_up=until_caught_up)
-        # Collected once for all workers, by a process that still works if a worker hangs.
+        # The lag is read by the supervisor, once for all workers: it still works if a worker hangs.
         with stopped_by_signals(supervisor.stop), lag_watched(settings, registry):
             supervisor.run()
     log.info("%s", summary(supervisor.totals), extra=fields(totals=supervisor.totals.document()))
@@ -81,7 +84,7 @@ class _Worker:
     Attributes:
         process, pipe: the worker's process, and the pipe to it.
         began: start time, monotonic seconds.
-        done: True once the worker has sent its result.
+        done: True once the worker has sent its totals or its error.
     """
 
     process: SpawnProcess
@@ -98,9 +101,10 @@ class _Supervisor:
         self._workers = workers
         self._count = count
         self._running: dict[int, _Worker] = {}
-        self._again: dict[int, float] = {}
-        """Time at which a lost worker will be replaced, in monotonic seconds."""
+        self._restart_at: dict[int, float] = {}
+        """By number of a lost worker: time at which it will be replaced, in monotonic seconds."""
         self._waits: dict[int, float] = {}
+        """By number of a worker: seconds to wait before its next replacement."""
         self._stopping = False
         self._error: HeadwaterError | None = None
 
@@ -119,14 +123,14 @@ class _Supervisor:
             self._start(number)
         stopped = False
         try:
-            while self._running or (self._again and not self._stopping):
+            while self._running or (self._restart_at and not self._stopping):
                 if self._stopping and not stopped:
                     stopped = True
-                    self._end(signal.SIGTERM)
-                self._look()
+                    self._signal_all(signal.SIGTERM)
+                self._poll()
         finally:
-            # Only after a second signal or an internal error: uncommitted records are read again.
-            self._end(signal.SIGKILL)
+            # Workers run here only after a second signal or an internal error. Uncommitted records are read again.
+            self._signal_all(signal.SIGKILL)
             for worker in self._running.values():
                 worker.process.join()
         self.totals.seconds = time.monotonic() - began
@@ -144,30 +148,30 @@ class _Supervisor:
         theirs.close()
         self._running[number] = _Worker(process, ours, time.monotonic())
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         pipes = {worker.pipe: number for number, worker in self._running.items()}
-        for pipe in wait(list(pipes), timeout=_LOOK_SECONDS):
+        for pipe in wait(list(pipes), timeout=_POLL_SECONDS):
             assert isinstance(pipe, Connection)  # noqa: S101 - for the type checker
             number = pipes[pipe]
             try:
-                self._take(number, *pipe.recv())
+                self._receive(number, *pipe.recv())
             except (EOFError, OSError):
                 self._ended(number)
         now = time.monotonic()
-        for number in [number for number, at in self._again.items() if at <= now and not self._stopping]:
-            del self._again[number]
+        for number in [number for number, at in self._restart_at.items() if at <= now and not self._stopping]:
+            del self._restart_at[number]
             self._start(number)
 
-    def _take(self, number: int, kind: str, what: Any) -> None:
+    def _receive(self, number: int, kind: str, content: Any) -> None:
         match kind:
             case "port":
-                self._workers.ports[number] = what
+                self._workers.ports[number] = content
             case "totals":
                 self._running[number].done = True
-                add(self.totals, what)
+                add(self.totals, content)
             case _:
                 self._running[number].done = True
-                self._error = self._error or what
+                self._error = self._error or content
                 self._stopping = True
 
     def _ended(self, number: int) -> None:
@@ -177,19 +181,19 @@ class _Supervisor:
         worker.pipe.close()
         if worker.done or self._stopping:
             return
-        if time.monotonic() - worker.began > _AGAIN_MOST:
+        if time.monotonic() - worker.began > _LONGEST_WAIT_SECONDS:
             self._waits.pop(number, None)
-        pause = self._waits.get(number, _AGAIN_SECONDS)
-        self._waits[number] = min(2 * pause, _AGAIN_MOST)
-        self._again[number] = time.monotonic() + pause
+        pause = self._waits.get(number, _FIRST_WAIT_SECONDS)
+        self._waits[number] = min(2 * pause, _LONGEST_WAIT_SECONDS)
+        self._restart_at[number] = time.monotonic() + pause
         log.warning(
-            "Worker %d ended with status %s. Another is started in %.0f s; nothing is lost.",
+            "Worker %d ended with status %s. Another is started in %.0f s; no event is lost.",
             number,
             worker.process.exitcode,
             pause,
         )
 
-    def _end(self, number: signal.Signals) -> None:
+    def _signal_all(self, number: signal.Signals) -> None:
         for worker in self._running.values():
             if worker.process.pid is not None and worker.process.is_alive():
                 with contextlib.suppress(ProcessLookupError):
@@ -214,14 +218,14 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
     # Separate process group: Ctrl-C reaches only the supervisor, which drains the workers.
     os.setpgid(0, 0)
     threading.Thread(target=_end_with_supervisor, args=(pipe,), name="supervisor", daemon=True).start()
-    made = logging.getLogRecordFactory()
+    previous_factory = logging.getLogRecordFactory()
 
-    def named(*args: Any, **kwargs: Any) -> logging.LogRecord:
-        record = made(*args, **kwargs)
+    def numbered_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = previous_factory(*args, **kwargs)
         record.name = f"{record.name}[{number}]"
         return record
 
-    logging.setLogRecordFactory(named)
+    logging.setLogRecordFactory(numbered_record)
     own = settings.materializer.model_copy(update={"http_host": "127.0.0.1", "http_port": 0})
     console.json_mode = True  # only the supervisor prints results, errors and progress
     with console.until_end:
@@ -243,7 +247,7 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
 
 
 def _end_with_supervisor(pipe: Connection) -> None:
-    """End this process by SIGTERM when the supervisor has ended, which closes the pipe; the pipe never has data."""
+    """End this process by SIGTERM when the supervisor has ended: this closes the pipe. The supervisor sends no data."""
     with contextlib.suppress(EOFError, OSError):
         pipe.recv()
     os.kill(os.getpid(), signal.SIGTERM)

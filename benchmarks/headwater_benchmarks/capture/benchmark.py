@@ -1,4 +1,4 @@
-"""Contestants in turn, each with a block of micro-batches and later a few batch writes; the report."""
+"""`bench capture`: contestants take turns with a block of micro-batches, then with a few batch writes; the report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from headwater_benchmarks.servers import HEAP_MB, broker_up
 from headwater_schemas.kafka.client import quiet
 
 _CAPTURES = {WITHOUT: {}, HEADWATER: {}, ONE_BY_ONE: {"HEADWATER_COALESCE_MAX_BATCHES": "1"}, OPENLINEAGE: {}}
-"""Contestants, with settings of Headwater's capture."""
+"""For each contestant: additional settings of Headwater's capture."""
 _PARTITIONS = 4
 _START_SECONDS = 240.0
 _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "OPENLINEAGE_")
@@ -61,7 +61,7 @@ class CaptureOptions:
         rows, columns: size of a batch job's output.
         writes: batch writes of each contestant in each round.
         plan_columns: columns of the large plan.
-        warm_up: number of earlier rounds, which don't count: a new JVM takes ten times as long.
+        warm_up: number of uncounted rounds before: a new JVM takes ten times as long.
         seed: seed of the records.
     """
 
@@ -78,16 +78,16 @@ class CaptureOptions:
 
 @dataclass(slots=True)
 class CaptureContestant:
-    """Contestant: one way to run the same jobs, in one driver.
+    """Contestant: a kind of capture, with its own driver. All contestants run the same jobs.
 
     Attributes:
-        number: part of the names of its topics.
+        number: part of the names of the contestant's topics.
         name: name in the report.
-        folder: folder of its checkpoint, output and log.
+        folder: folder of the driver's checkpoint, output and log.
         process: process of the driver.
         connection: connection to the driver; None before the driver has connected.
         measured: measurements of the contestant.
-        filled: number of records sent to its query's topic.
+        filled: number of records sent to the topic of the contestant's query.
     """
 
     number: int
@@ -117,7 +117,7 @@ class CaptureContestant:
         producer.flush()
         self.filled += count
         answer = self.ask("drain_query")
-        # Ids begin at 0. The first micro-batch reads no records, but is committed and counts.
+        # Batch ids begin at 0. The first micro-batch reads no records, but is committed, and so it counts.
         self.measured.micro_batches = answer["batches"][-1]["batch"] + 1
         if counts:
             self.measured.triggers.append([batch["milliseconds"] for batch in answer["batches"]])
@@ -237,8 +237,8 @@ def _connect(listening: socket.socket, contestants: list[CaptureContestant], sta
         with contextlib.suppress(TimeoutError):
             connection = DriverConnection(listening.accept()[0])
             stack.callback(connection.close)
-            if (hello := connection.receive()) is not None:
-                [own] = [one for one in waiting if str(one.folder) == hello["folder"]]
+            if (greeting := connection.receive()) is not None:
+                [own] = [one for one in waiting if str(one.folder) == greeting["folder"]]
                 own.connection = connection
         for one in waiting:
             if one.connection is None and (one.process.ended() or time.monotonic() > deadline):
@@ -247,7 +247,7 @@ def _connect(listening: socket.socket, contestants: list[CaptureContestant], sta
 
 
 def _environment(name: str, number: int, folder: Path, broker: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Environment of the driver: Java, Spark's properties, capture's settings; never the caller's."""
+    """Environment of the driver: Java, Spark's properties, capture's settings; without such settings of the caller."""
     kept = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
     cache = {name: inherited[name] for name in ("HEADWATER_CACHE_DIR",) if name in inherited}
     return {

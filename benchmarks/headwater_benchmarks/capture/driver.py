@@ -1,4 +1,4 @@
-"""One Spark driver of the benchmark: `python driver.py PORT KIND FOLDER`. It runs requested tasks in order.
+"""One Spark driver of the benchmark: `python driver.py PORT KIND FOLDER`. It runs tasks that the benchmark requests.
 
 Benchmark and driver communicate over the loopback interface, with one JSON document per line. The driver ends when the
 benchmark has ended.
@@ -118,7 +118,7 @@ class BenchmarkedDriver:
         self._query.processAllAvailable()
         used = self._used() - used
         found = []
-        # Reads the JVM's objects, because PySpark would parse each progress as a whole.
+        # The JVM's objects are read, because PySpark would parse the whole progress of each micro-batch.
         for progress in self._query._jsq.recentProgress():  # noqa: SLF001
             if progress.numInputRows() and progress.batchId() >= self._reported:
                 milliseconds = int(progress.durationMs().get("triggerExecution"))
@@ -133,9 +133,9 @@ class BenchmarkedDriver:
         return self._flush()
 
     def write(self, rows: int, columns: int, projections: int, times: int) -> dict[str, Any]:
-        """Write a frame as Parquet several times; return the seconds of each write, and until events were delivered.
+        """Write a frame as Parquet several times; return the seconds of each write, and of the flush of all events.
 
-        The frame has columns of numbers. Each is derived from two others in each of several projections.
+        The frame has columns of numbers. Each of several projections derives each column from two columns before it.
         """
         seconds, used = [], self._used()
         for _ in range(times):
@@ -158,7 +158,7 @@ class BenchmarkedDriver:
         if self._capture is not None:
             flushed, status = self._capture.flush(120), self._capture.status()
             if not flushed or status.failed or status.dropped or status.publish_failed:
-                raise RuntimeError(f"not all was captured and delivered: {status}")
+                raise RuntimeError(f"capture lost events: {status}")
         return {"flush_seconds": time.perf_counter() - begun}
 
     def _used(self) -> float:

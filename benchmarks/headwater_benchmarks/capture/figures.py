@@ -27,7 +27,7 @@ class DriverMeasurements:
         micro_batches: micro-batches of the query, including those before the first round.
         sent: events and bytes that the query sent, from its start to its end.
         plan_seconds: time from the end of the write with the large plan until its lineage was delivered.
-        memory: peaks in MB.
+        memory: peak RSS in MB, by process (`jvm`, `python`); None if unknown.
     """
 
     triggers: list[list[int]] = field(default_factory=list)
@@ -65,7 +65,7 @@ def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -
 
 
 def trigger_ratios(ours: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) -> list[float]:
-    """For each round, the median trigger of `ours` divided by that of `base`; both were measured within seconds.
+    """For each round: median trigger of `ours` divided by the median of `base`, which were measured within seconds.
 
     Durations are whole milliseconds, so the median is interpolated among equal values.
     """
@@ -79,7 +79,7 @@ def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
     ours, one_by_one = by_name[HEADWATER], by_name[ONE_BY_ONE]
     single = one_by_one["events_per_micro_batch"]
     return [
-        # The goal is for the interval's end, because the median of a small run mostly reflects the machine.
+        # The goal is about the upper end of the interval: in a small run, the median mostly reflects the machine.
         Goal(
             f"median trigger, {HEADWATER} / {WITHOUT}, upper end of the 95 % interval",
             ours["trigger_p50_ratio_interval"]["high"],

@@ -25,11 +25,11 @@ from headwater_benchmarks.report import ROUNDS, save
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-app = typer.Typer(help="Benchmarks: figures beside a baseline of the same run. They report, they don't judge.")
+app = typer.Typer(help="Benchmarks: figures next to a baseline of the same run, without pass or fail.")
 app.callback()(lambda: None)
 
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report, JSON, to this file too.")]
-SeedOption = Annotated[int, typer.Option(help="Decides everything that is drawn.")]
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Write the report as JSON to this file too.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of all random choices.")]
 _ROUNDS_HELP = "Interleaved rounds; a figure is the median of them."
 RoundsOption = Annotated[int, typer.Option(min=ROUNDS, help=_ROUNDS_HELP)]
 
@@ -41,13 +41,17 @@ def query(  # noqa: PLR0917  Typer's options are parameters
         typer.Option(
             "--full",
             help="The sizes that the goals are about: 100,000 datasets, 1,000,000 columns, 180,000 micro-batches. "
-            "Takes 2 GB of disk, kept in the cache; made once, through the consumer's code.",
+            "The store takes 2 GB of disk; it is made once, by the consumer's code, and kept in the cache.",
         ),
     ] = False,
-    datasets: Annotated[int | None, typer.Option(min=1_000, help="Default: 5,000.", show_default=False)] = None,
-    columns: Annotated[int | None, typer.Option(min=2_000, help="Default: 50,000.", show_default=False)] = None,
+    datasets: Annotated[
+        int | None, typer.Option(min=1_000, help="Number of datasets. Default: 5,000.", show_default=False)
+    ] = None,
+    columns: Annotated[
+        int | None, typer.Option(min=2_000, help="Number of columns. Default: 50,000.", show_default=False)
+    ] = None,
     intervals: Annotated[
-        int | None, typer.Option(min=1_000, help="Micro-batches. Default: 20,000.", show_default=False)
+        int | None, typer.Option(min=1_000, help="Number of micro-batches. Default: 20,000.", show_default=False)
     ] = None,
     rounds: RoundsOption = ROUNDS,
     questions: Annotated[int, typer.Option(min=1, max=100, help="Questions of each kind, in each round.")] = 20,
@@ -55,7 +59,7 @@ def query(  # noqa: PLR0917  Typer's options are parameters
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Lineage, traces and impact on a made-up company's graph, lineage and impact beside a hand-written statement.
+    """Measure lineage, traces and impact on a made-up graph; compare lineage and impact with hand-written Cypher.
 
     The default sizes are for a quick look; the goals are about --full.
     """
@@ -81,7 +85,7 @@ def capture(
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Measure the cost of capture in a Spark driver, and what it sends, against OpenLineage's agent and no capture.
+    """Measure the cost of capture in a Spark driver, and its events; compare with OpenLineage's agent and no capture.
 
     A Kafka-to-Kafka query and a wide batch job, in four Spark drivers that take turns.
     """
@@ -98,28 +102,26 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
     events: Annotated[
         int | None, typer.Option(min=100, help="Records on the topic, repeated ones included. Default: 10,000.")
     ] = None,
-    rounds: Annotated[
-        int, typer.Option(min=1, help=f"{_ROUNDS_HELP} With baselines, which are compared by round, at least {ROUNDS}.")
-    ] = ROUNDS,
+    rounds: Annotated[int, typer.Option(min=1, help=f"{_ROUNDS_HELP} With baselines: at least {ROUNDS}.")] = ROUNDS,
     by_hand: Annotated[
-        int, typer.Option(min=0, help="Only so many events for naive and sink; 0: all, as Headwater, which takes long.")
+        int, typer.Option(min=0, help="Number of events for naive and sink; 0: all events, which takes long.")
     ] = 0,
     latency_seconds: Annotated[
-        float | None, typer.Option(min=0, help="How long events come at half the rate; 0: not. Default: 10.")
+        float | None, typer.Option(min=0, help="Duration of the measurement of latencies; 0: none. Default: 10.")
     ] = None,
     baselines: Annotated[bool, typer.Option(help="Measure floor, naive and sink as well.")] = True,
     seed: SeedOption = 1,
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Events per second from Kafka to committed in Neo4j, and how long one event takes at half that rate.
+    """Measure events per second from Kafka to the commit in Neo4j, and the latency of an event at half of this rate.
 
-    Beside the floor, which is the same driver writing the same graph from memory; naive, which is one transaction for
-    each event; and sink, which merges 1,000 raw events at a time. The materializer's settings in the environment
-    (HEADWATER_MATERIALIZER_…) hold for the consumer that is measured.
+    Baselines are the floor, which writes the same graph from memory with the same driver; naive, which has one
+    transaction for each event; and sink, which merges 1,000 raw events at a time. The measured consumer has the
+    materializer's settings of the environment (HEADWATER_MATERIALIZER_…).
     """
     if baselines and rounds < ROUNDS:
-        raise InputError(f"--rounds {rounds} is too few to compare baselines with: {ROUNDS} or more.")
+        raise InputError(f"--rounds {rounds} is too few for a comparison with baselines: {ROUNDS} or more.")
     document = bench_ingest(
         IngestOptions(
             events=events or (200_000 if full else 10_000),
@@ -140,7 +142,7 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
     events: Annotated[
         int | None, typer.Option(min=100, help="Events in each turn. Default: 1,000.", show_default=False)
     ] = None,
-    warm_up: Annotated[int, typer.Option(min=1, help="Events of the same jobs before these.")] = 500,
+    warm_up: Annotated[int, typer.Option(min=1, help="Unmeasured events before the others.")] = 500,
     rounds: RoundsOption = ROUNDS,
     batch: Annotated[int, typer.Option(min=1, max=1_000, help="Events in a request over HTTP.")] = 1,
     rentgen: Annotated[
@@ -154,9 +156,9 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """OpenLineage events per second to the graph, over HTTP and from a Kafka topic, and processor time of each.
+    """Measure OpenLineage events per second to the graph, over HTTP and from a Kafka topic, and processor time.
 
-    Beside Data.Rentgen where it and PostgreSQL are installed: the page of this benchmark in the documents has how.
+    The baseline is Data.Rentgen, if it and PostgreSQL are installed, as this benchmark's page in the docs describes.
     """
     document = bench_intake(
         IntakeOptions(
@@ -174,17 +176,17 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
 @app.command()
 def intervals(
     micro_batches: Annotated[
-        int, typer.Option(min=1, help="Micro-batches of the query. Default: a year's.", show_default=False)
+        int, typer.Option(min=1, help="Micro-batches of the query. Default: one year.", show_default=False)
     ] = YEAR,
     rounds: RoundsOption = ROUNDS,
     seed: SeedOption = 1,
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Measure a streaming query's years: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
+    """Measure a streaming query over years: nodes, bytes on disk, traces to a micro-batch, and the rate of ingestion.
 
-    A query with a micro-batch each ten seconds is ingested from a topic, event by event. It makes 3,153,600
-    micro-batches in a year.
+    The query has a micro-batch every ten seconds, which is 3,153,600 micro-batches in a year. They are ingested from a
+    topic, event by event.
     """
     document = bench_intervals(micro_batches, rounds=rounds, seed=seed)
     _finish(document, output, intervals_tables(document))

@@ -24,27 +24,27 @@ _NAMES = [fault.name for fault in FAULTS]
 def command(
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.1, help="How long at least. Default: every class of faults once.", show_default=False),
+        typer.Option(min=0.1, help="Minimum duration. Default: until every class of faults has happened once."),
     ] = None,
     least_faults: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="How many faults there must be with --minutes: it goes on until then, for twice as long at most. "
-            f"Default: {FAULTS_PER_MINUTE} a minute.",
+            help="With --minutes: minimum number of faults. The command goes on until then, for twice --minutes at "
+            f"most. Default: {FAULTS_PER_MINUTE} a minute.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides the events, and what happens when.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the events and of the faults with their times.")] = 1,
     rate: Annotated[float, typer.Option(min=1, help="Events per second.")] = 40.0,
     fault: Annotated[
         list[str] | None,
-        typer.Option(help="Only this class; repeat it for several.", autocompletion=lambda: _NAMES, show_default=False),
+        typer.Option(help="Only this class of faults; repeatable.", autocompletion=lambda: _NAMES, show_default=False),
     ] = None,
     together: Annotated[
         bool,
         typer.Option(
-            "--together", help="Faults at once where none hides another, no longer than they need: minutes for all."
+            "--together", help="Short faults, several at the same time if none hides another: takes only minutes."
         ),
     ] = False,
     output: OutputOption = None,
@@ -52,8 +52,9 @@ def command(
 ) -> None:
     """Break things while events flow, and check after each fault that nothing is lost.
 
-    It starts its own Kafka, Neo4j and consumers, and ends them. After each fault: everything acknowledged
-    is in the graph or on the dead-letter topic, node by node. Exit status 5: it is not.
+    The command starts its own Kafka, Neo4j and consumers, and ends them. After each fault, it checks that all
+    acknowledged records are in the graph, compared node by node, or on the dead-letter topic. Exit status 5: they
+    aren't.
     """
     for name in fault or ():
         if name not in _NAMES:
@@ -94,6 +95,6 @@ def _view(document: dict[str, Any]) -> RenderableType:
         faults,
         f"\n{document['faults']} faults (at least {document['least_faults']}) in {document['seconds'] / 60:.0f} min; "
         f"{document['acknowledged']:,} records acknowledged, {document['dead_lettered']:,} of them dead letters; "
-        f"{document['compared']:,} nodes and relationships as they should be at the last comparison.",
+        f"{document['compared']:,} nodes and relationships as expected at the last comparison.",
         f"Memory of {len(memory['peaks'])} consumers: {memory['peak'] or 0:.0f} MB at most.",
     )

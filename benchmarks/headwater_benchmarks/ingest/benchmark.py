@@ -1,9 +1,9 @@
 """`bench ingest`: contestants in turn, each with a fresh server, and the report.
 
 Naive and sink use one statement that merges raw events in their order. Naive commits each event, sink 1,000 at a time.
-The statement is typical of a sink connector by somebody who knows Cypher: composite constraints, so that every MERGE
-has an index; the last event wins. It stores no stamps, so late and repeated events can make its graph wrong. Both get
-the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
+The statement is what somebody who knows Cypher would write for a sink connector: composite constraints give every MERGE
+an index, and the last event wins. It stores no stamps, so late and repeated events can make the graph wrong. Naive and
+sink get the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from headwater_schemas.events import LineageEvent
 
 SLOW = 100.0
-"""Events per second at which latency is measured, besides half of the rate."""
+"""Second rate at which latency is measured, in events per second; the first is half of the measured throughput."""
 KEEP_PLAN = "CYPHER replan=skip\n"
 """Prefix of statements, equal to the prefix of Headwater's statements (`graph/write/transaction.py`)."""
 _SINK_EVENTS = 1_000
@@ -62,13 +62,13 @@ class IngestOptions:
     """Options of the ingestion benchmark.
 
     Attributes:
-        events: number of records on the topic, including repeated ones; also the number of micro-batches on the topic
-            of packs.
+        events: number of records on the topic, including repeated records; also the number of micro-batches on the
+            topic of packs.
         rounds: number of counted rounds.
-        warm_up: number of records that a contestant first writes into a new database, and that are then deleted.
+        warm_up: number of records that each contestant writes into a new database before its turn, and then deletes.
         latency_seconds: duration of the measurement of latencies at half the rate; 0: no latencies.
-        by_hand: number of records for naive and sink; 0 for all. With fewer, their ratios to Headwater compare
-            different work.
+        by_hand: number of records for naive and sink; 0: all. With fewer than all, the ratios of naive and sink to
+            Headwater compare different work.
         baselines: whether to include floor, naive and sink.
         seed: seed of the events.
     """
@@ -127,7 +127,7 @@ def bench_ingest(options: IngestOptions) -> dict[str, Any]:
 
 
 def _packs(options: IngestOptions) -> Iterator[LineageEvent]:
-    # Equal numbers of micro-batches and of late micro-batches in both streams.
+    # Both topics have the same number of micro-batches, and the same number of late micro-batches.
     proportions = Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=Proportions().late_by // PACK)
     return Mixture(options.seed, proportions).take(options.events // PACK)
 

@@ -26,8 +26,8 @@ def measurements(turns: Mapping[str, Sequence[Mapping[str, Any]]], events: Mappi
     """Return the figures of each contestant over the rounds.
 
     Args:
-        turns: a report for each round, by contestant. The consumer's reports have more than time and processor time.
-        events: number of distinct written events, by contestant; for packs, of micro-batches.
+        turns: for each contestant, a report per round: time and processor time, and for the consumer further figures.
+        events: for each contestant, number of distinct written events; for packs, number of micro-batches.
     """
     rates = {name: [events[name] / turn["seconds"] for turn in each] for name, each in turns.items()}
     found = []
@@ -74,9 +74,9 @@ def _consumer(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the milliseconds from producing an event to the commit of its transaction.
+    """Return figures of the milliseconds from producing an event to the commit of its transaction.
 
-    The first fifth of the time doesn't count, because the consumer has just started.
+    The first fifth of the time doesn't count, because the consumer has just started then.
 
     Args:
         rate: sent events per second.

@@ -2,7 +2,7 @@
 
 The floor has no Kafka, decoding, merging, reading or repeated writes: it uses only `CREATE`, with a node for each
 micro-batch. A statement for each label creates nodes together with their relationships to nodes of earlier labels, 500
-nodes in a transaction, from two sessions at once. Constraints, indexes and properties are the consumer's.
+nodes in a transaction, from two sessions at once. Constraints, indexes and properties are the same as the consumer's.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Properties = dict[str, Any]
 
 
 class RelationshipKind(NamedTuple):
-    """Relationships of one type between nodes of two labels."""
+    """Kind of relationships: a type, with the labels of start and end."""
 
     type: RelType
     start: Label
@@ -87,7 +87,7 @@ class FinalGraph:
         self._relationships.append((type_, start, end, _sent(properties)))
 
     def by_kind(self) -> dict[RelationshipKind, list[tuple[str, str, Properties]]]:
-        """Keys of both ends and properties of each relationship, grouped by start node."""
+        """For each kind: key of the start, key of the end, and properties of each relationship, sorted by start."""
         found: dict[RelationshipKind, list[tuple[str, str, Properties]]] = defaultdict(list)
         for type_, start, end, properties in sorted(self._relationships, key=lambda each: each[1]):
             found[RelationshipKind(type_, self._labels[start], self._labels[end])].append((start, end, properties))
@@ -128,20 +128,20 @@ def _nodes(
         ties.append(by_owner)
     text = create_nodes(label, list(kinds))
     for part in _parts(nodes):
-        places = {kind.other(): Index() for kind in kinds}
+        indexes = {kind.other(): Index() for kind in kinds}
         rows = []
         for node in part:
             row: dict[str, Any] = {"node": node}
             for number, (kind, by_owner) in enumerate(zip(kinds, ties, strict=True)):
-                index = places[kind.other()]
+                index = indexes[kind.other()]
                 tied = by_owner.get(node["key"], ())
                 row[f"r{number}"] = [{"at": index.at(key), "properties": properties} for key, properties in tied]
             rows.append(row)
-        yield Commit(text, {"rows": rows, **{other.value: index.keys for other, index in places.items()}})
+        yield Commit(text, {"rows": rows, **{other.value: index.keys for other, index in indexes.items()}})
 
 
 def create_relationships(kind: RelationshipKind) -> LiteralString:
-    """Create relationships of one kind. Each of `$rows` has `start` and `end`, which are keys, and `properties`."""
+    """Statement that creates relationships of one kind. Each of `$rows` has `start`, `end` (keys) and `properties`."""
     return (
         "UNWIND $rows AS row "
         f"MATCH (a:{PREFIX}{kind.start} {{key: row.start}}) MATCH (b:{PREFIX}{kind.end} {{key: row.end}}) "
@@ -150,7 +150,7 @@ def create_relationships(kind: RelationshipKind) -> LiteralString:
 
 
 def create_nodes(label: Label, kinds: Sequence[RelationshipKind]) -> LiteralString:
-    """Create nodes of one label, with their relationships to nodes that exist already.
+    """Statement that creates nodes of one label, with their relationships to nodes that exist already.
 
     Each of `$rows` has the properties of a node, `node`, and for the i-th kind a list `r<i>` of maps with `at` and
     `properties`. `$<label of the other end>` is a list of keys; `at` is the index of the other end's key in this list.
@@ -172,14 +172,14 @@ def create_nodes(label: Label, kinds: Sequence[RelationshipKind]) -> LiteralStri
 
 
 def write_floor(database: Database, transactions: Sequence[Sequence[Commit]]) -> dict[str, float]:
-    """Commit everything; return seconds from first statement to last commit, and processor seconds of both sides.
+    """Commit all transactions; return the seconds until the last commit, and the processor seconds of both sides.
 
     The driver retries transient errors, such as a deadlock of two sessions.
     """
     with ExitStack() as stack:
         sessions = [stack.enter_context(database.driver.session(database=DATABASE)) for _ in range(_SESSIONS)]
         pool = stack.enter_context(ThreadPoolExecutor(_SESSIONS))
-        # Rows are millions of objects, which the collector would examine repeatedly.
+        # The rows are millions of objects, which Python's garbage collector would examine repeatedly.
         gc.freeze()
         stack.callback(gc.unfreeze)
 

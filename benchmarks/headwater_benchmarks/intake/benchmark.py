@@ -61,7 +61,7 @@ class IntakeOptions:
         rounds: number of counted rounds.
         warm_up: number of events of the same jobs before the measured events of each turn.
         batch: events in a request over HTTP; 1: single events.
-        rentgen: Python of an environment with Data.Rentgen; None: the location in the docs.
+        rentgen: Python of an environment with Data.Rentgen; None: at the location that the docs describe.
         seed: seed of the events.
     """
 
@@ -92,7 +92,12 @@ class IntakeTurn:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Documents of a turn: unmeasured ones, which are sent first, and measured ones."""
+    """Documents of a turn.
+
+    Attributes:
+        before: documents that are sent first, unmeasured.
+        counted: measured documents.
+    """
 
     before: list[ClientDocument]
     counted: list[ClientDocument]
@@ -115,22 +120,22 @@ def bench_intake(options: IntakeOptions) -> dict[str, Any]:
         if rentgen is not None:
             turns[RENTGEN] = []
         task = progress.add_task("rounds", total=options.rounds * len(turns))
-        for number, way in in_turns(list(turns), options.rounds):
-            progress.update(task, description=f"round {number + 1} of {options.rounds}: {way}")
+        for number, contestant in in_turns(list(turns), options.rounds):
+            progress.update(task, description=f"round {number + 1} of {options.rounds}: {contestant}")
             seed = options.seed + number
             wanted = Documents(
                 documents(options.warm_up, seed=seed), documents(options.events, seed=seed, after=options.warm_up)
             )
-            if way == RENTGEN and rentgen is not None:
-                turns[way].append(_rentgen(broker, f"rentgen_{number}", rentgen, wanted))
+            if contestant == RENTGEN and rentgen is not None:
+                turns[contestant].append(_rentgen(broker, f"rentgen_{number}", rentgen, wanted))
             else:
                 with neo4j_up() as database:
                     warm_up(database, list(Mixture(options.seed).take(_DATABASE_WARM_UP)))
-                    name = f"{way.rpartition(' ')[2]}-{number}"
-                    if way == HTTP:
-                        turns[way].append(_over_http(broker, name, database, wanted, options.batch))
+                    name = f"{contestant.rpartition(' ')[2]}-{number}"
+                    if contestant == HTTP:
+                        turns[contestant].append(_over_http(broker, name, database, wanted, options.batch))
                     else:
-                        turns[way].append(_from_topic(broker, name, database, wanted))
+                        turns[contestant].append(_from_topic(broker, name, database, wanted))
             progress.advance(task)
     measurements = [way_figures(name, each) for name, each in turns.items()]
     if isinstance(peer, InstalledRentgen):
@@ -160,10 +165,10 @@ def _over_http(broker: str, name: str, database: Database, wanted: Documents, ba
     with _consuming(broker, name, variables) as (consumer, until_stored), serving(variables) as server:
         post(server.url(), wanted.before, batch)
         until_stored(_events(wanted.before))
-        passed = _watch(server=server.process.pid, consumer=consumer.process.pid, database=database.pid)
+        used = _watch(server=server.process.pid, consumer=consumer.process.pid, database=database.pid)
         accepted = post(server.url(), wanted.counted, batch)
         until_stored(_events(wanted.before) + _events(wanted.counted))
-        turn = IntakeTurn(len(wanted.counted), *passed(), accepted)
+        turn = IntakeTurn(len(wanted.counted), *used(), accepted)
         _stop(server)
         _stop(consumer)
     return turn
@@ -178,10 +183,10 @@ def _from_topic(broker: str, name: str, database: Database, wanted: Documents) -
     with _consuming(broker, name, variables) as (consumer, until_stored):
         _publish(broker, topic, wanted.before)
         until_stored(_events(wanted.before))
-        passed = _watch(consumer=consumer.process.pid, database=database.pid)
+        used = _watch(consumer=consumer.process.pid, database=database.pid)
         _publish(broker, topic, wanted.counted)
         until_stored(_events(wanted.before) + _events(wanted.counted))
-        turn = IntakeTurn(len(wanted.counted), *passed())
+        turn = IntakeTurn(len(wanted.counted), *used())
         _stop(consumer)
     return turn
 
@@ -230,7 +235,7 @@ def _consuming(
 
 
 def _watch(**pids: int) -> Callable[[], tuple[float, dict[str, float]]]:
-    """Measure time and processor time by process since this call."""
+    """Return a function that measures the seconds since this call, and the processor seconds of each process."""
     before = {name: processor_seconds(pid) for name, pid in pids.items()}
     began = time.monotonic()
     return lambda: (
@@ -260,13 +265,13 @@ def _stop(process: CommandProcess) -> None:
 
 
 def post(url: str, wanted: Sequence[ClientDocument], batch: int) -> float:
-    """Post documents from clients that keep their connections; each sends its next request after an answer.
+    """Post documents from several clients that keep their connections; a client waits for each answer.
 
     Returns:
         Seconds from the first request to the last answer.
 
     Raises:
-        HeadwaterError: a request isn't answered 201, or the answer has another number of events.
+        HeadwaterError: the status of an answer isn't 201, or the answer has another number of events.
     """
     groups = iter([wanted[at : at + batch] for at in range(0, len(wanted), batch)])
     lock = threading.Lock()
@@ -333,8 +338,8 @@ def goals(measurements: Sequence[Mapping[str, Any]], *, batch: int) -> list[Goal
     by_name = {each["name"]: each for each in measurements}
     how, wished = ("one by one", _ONE_MS) if batch == 1 else ("in batches", _BATCH_MS)
     server_ms = by_name[HTTP]["processor_ms_per_event"]["server"]["median"]
-    beside = by_name[RENTGEN].get("times_headwater")
-    times = None if beside is None else beside["seconds"]["median"]
+    compared = by_name[RENTGEN].get("times_headwater")
+    times = None if compared is None else compared["seconds"]["median"]
     return [
         Goal(f"processor time of the server, {how}, ms an event", server_ms, wished),
         Goal("events/s from a topic of OpenLineage events, times Data.Rentgen's", times, _TIMES_AS_FAST, "at_least"),

@@ -1,7 +1,7 @@
 """Runs of the made-up company's batch jobs, as documents of an OpenLineage client.
 
-Each run has a START and an end, both with the schemas of all of its datasets and with statistics. The end also has the
-column lineage.
+Each run has a START event and an end event, both with statistics and with the schemas of all datasets of the run. The
+end event also has the column lineage.
 
 https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
@@ -48,7 +48,7 @@ def documents(count: int, *, seed: int, after: int = 0) -> list[ClientDocument]:
     Args:
         count: number of documents.
         seed: seed of all random choices.
-        after: number of documents of the same seed that were sent earlier, so that most jobs are known.
+        after: number of documents of the same seed that were sent earlier, so that most jobs are already in the graph.
     """
     dice = random.Random(seed)  # noqa: S311  no secret
     jobs = [job_among(number, dice, _TABLES) for number in range(_JOBS)]
@@ -86,7 +86,7 @@ def _document(event: LineageEvent, plan: Mapping[DatasetRef, Json]) -> Json:
 
 
 def uuid7(at: datetime | None, other: str) -> str:
-    """Make a run id like OpenLineage's clients: a UUID of version 7 with this time, and bits of another UUID."""
+    """Make a run id as OpenLineage's clients do: a UUID of version 7 with this time, and bits of the UUID `other`."""
     assert at is not None  # noqa: S101  runs have begun
     bits = uuid.UUID(other).int & ((1 << 80) - 1)
     bits = bits & ~(0xF << 76) | 7 << 76

@@ -34,7 +34,7 @@ _GOT = re.compile(r"Got (\d+) messages")
 _SAVED = "Saved successfully"
 _MALFORMED = "Malformed messages"
 _START_SECONDS = 120.0
-_LOOK_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 _TEMPLATE = "migrated"
 # Runs are partitioned by the time in their ids.
 _PARTITIONS = ("--start", "2026-01-01", "--end", "2027-01-01", "--granularity", "year")
@@ -45,7 +45,7 @@ class InstalledRentgen:
     """Installation of Data.Rentgen.
 
     Attributes:
-        python: interpreter of its environment.
+        python: interpreter of the environment with Data.Rentgen.
         programs: folder of PostgreSQL's programs.
         version: version of Data.Rentgen.
     """
@@ -56,17 +56,17 @@ class InstalledRentgen:
 
 
 def installed(python: Path | None = None) -> InstalledRentgen | str:
-    """Return Data.Rentgen's installation, or a text about its missing parts.
+    """Return Data.Rentgen's installation, or a text that names a missing part.
 
     Args:
-        python: interpreter of its environment; None: the docs' location in the cache.
+        python: interpreter of the environment with Data.Rentgen; None: at the location in the cache that the docs name.
     """
     python = python or cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
     asked = "import importlib.metadata as m, data_rentgen.consumer; print(m.version('data-rentgen'))"
     try:
         ran = subprocess.run([str(python), "-c", asked], capture_output=True, text=True, check=False, timeout=120)
     except OSError:
-        return f"{python} isn't there: no {PACKAGE}"
+        return f"{python} doesn't exist: no {PACKAGE}"
     if ran.returncode:
         return f"{python} has no {PACKAGE}"
     # Debian has a folder for each version.
@@ -78,13 +78,17 @@ def installed(python: Path | None = None) -> InstalledRentgen | str:
 
 
 class RunningRentgen:
-    """Running PostgreSQL with Data.Rentgen's tables, one database for each turn; and the consumer, while it runs.
+    """Running PostgreSQL with Data.Rentgen's tables, one database for each turn.
 
     Args:
-        peer: installed parts.
+        peer: installation of Data.Rentgen.
         postgres: PostgreSQL's first process.
         port: port of PostgreSQL on the loopback address.
         folder: folder of logs.
+
+    Attributes:
+        postgres: PostgreSQL's first process.
+        consumer: consumer of the latest turn; None before the first turn.
     """
 
     def __init__(self, peer: InstalledRentgen, postgres: GuardedProcess, port: int, folder: Path) -> None:
@@ -130,7 +134,7 @@ class RunningRentgen:
             self.consumer.stop()
 
     def until_saved(self, count: int, seconds: float = _START_SECONDS) -> None:
-        """Wait until the database has a number of records.
+        """Wait until the consumer's log reports `count` saved records.
 
         Raises:
             HeadwaterError: the consumer refused records or ended, or the time is over. The message has the end of the
@@ -145,10 +149,10 @@ class RunningRentgen:
                 return
             if _MALFORMED in text or self.consumer.ended() or time.monotonic() > deadline:
                 raise HeadwaterError(f"Data.Rentgen hasn't saved {count} events. The end of its log: {text[-2_000:]}")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def processor_seconds(self) -> dict[str, float]:
-        """Processor seconds of the consumer and of all PostgreSQL's processes so far, including ended ones."""
+        """Processor seconds of the consumer and of all processes of PostgreSQL so far, including ended processes."""
         assert self.consumer is not None  # noqa: S101  for the type checker
         first = psutil.Process(self.postgres.pid)
         database = 0.0
@@ -186,7 +190,7 @@ def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
         own: list[str] = []
         if account:
             shutil.chown(folder, account["user"], account["group"])
-            # Only the program changes the account; the guard doesn't, because the other account couldn't read its file.
+            # Only the program runs under the other account. The guard doesn't: that account couldn't read its script.
             own = ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]
         make = ["-D", f"{name}/data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
         _checked([str(peer.programs / "initdb"), *make], cwd=folder, **account)

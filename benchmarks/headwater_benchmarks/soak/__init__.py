@@ -2,6 +2,7 @@
 
 - `schedule`: the order of faults, and the report;
 - `world`: servers, feed and consumers, and the comparison;
-- `faults`: the classes of faults; `doctored`: a consumer that crashes or loses events;
+- `faults`: the classes of faults;
+- `doctored`: a consumer that crashes or loses events;
 - `servers`, `links`, `feed`: the parts of a world.
 """

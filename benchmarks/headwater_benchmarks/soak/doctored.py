@@ -1,12 +1,13 @@
 """A consumer that crashes or loses events: `-m headwater_benchmarks.soak.doctored HOW consume`.
 
-    1-before, 1-after    ends like by SIGKILL before or after a transaction in Neo4j
+    1-before, 1-after    ends as if by SIGKILL, before or after a transaction in Neo4j
     2-before, 2-after    … before or after dead letters are sent
     3-before, 3-after    … before or after offsets are committed
     skips                the fifth transaction isn't written, but its offsets are committed
     commits-ahead        one offset more than processed is committed
 
-The last two test the soak itself. The consumer is the real program with one replaced method.
+`skips` and `commits-ahead` test whether the soak notices a loss. The consumer is the real program with one replaced
+method.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.graph import Neo4jGraph
 
 STATUS = 137
-"""Exit status of a shell for SIGKILL."""
+"""Exit status that a shell reports for a process that SIGKILL has ended."""
 SKIPS, COMMITS_AHEAD = "skips", "commits-ahead"
 _METHODS: dict[str, tuple[type, str]] = {
     "1": (Neo4jGraph, "apply"),
@@ -32,12 +33,12 @@ _METHODS: dict[str, tuple[type, str]] = {
     "3": (KafkaSource, "commit"),
 }
 STEPS = tuple(f"{number}-{moment}" for number in _METHODS for moment in ("before", "after"))
-"""Steps of a checkpoint, by their numbers in `materializer.checkpoint`."""
+"""Crashes, each by the number of a step in `materializer.checkpoint` and the moment before or after this step."""
 _CRASHING_CALL, _SKIPPED_CALL = 2, 5
 
 
 def doctor(how: str) -> None:
-    """Replace the method for a defect.
+    """Replace one method of the consumer, so that it has this defect.
 
     Raises:
         KeyError: the defect is unknown.

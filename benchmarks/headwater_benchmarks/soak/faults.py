@@ -40,21 +40,21 @@ T = TypeVar("T")
 ServerOf = Callable[[BreakableServers], KafkaBroker | Neo4jServer]
 LinkOf = Callable[[BreakableServers], FaultyLink]
 
-# The group's session and poll interval are shorter than this (see `world`).
+# Longer than the session timeout and the poll interval of the group (see `world`).
 _PAST_POLL_INTERVAL_SECONDS = 12.0
-# Long, for slow machines: a consumer that will crash waits for its partitions and for the step of its crash.
+# Long, for slow machines: before it crashes, a consumer waits for partitions, and for the step at which it crashes.
 _CRASH_SECONDS = 240.0
 # Time for the group to notice a member's fault.
 _NOTICE_SECONDS = 60.0
 _REBALANCE_SECONDS = 10.0
 
 _LARGEST = "max.message.bytes"
-# A letter's headers alone are larger.
+# Bytes; the headers of a letter are larger than this.
 _SMALLER_THAN_A_LETTER = "100"
 _PROBE = b"x" * 1_000
 _ANSWER_SECONDS = 60.0
 _LARGE, _TOO_LARGE = 900_000, 1_200_000
-"""Bytes; the topic takes a MiB."""
+"""Sizes of events in bytes; the topic accepts 1 MiB."""
 
 _READ_ONLY = "server.databases.read_only"
 # Takes write locks; nothing is written, because the transaction is rolled back.
@@ -69,7 +69,7 @@ _MEET_SECONDS = 60.0
 _CUTS = 3
 # Time limit for traffic on a link with few events: clients still exchange requests all the time.
 _TRAFFIC_SECONDS = 20.0
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 
 
 class NotPossibleError(Exception):
@@ -86,10 +86,11 @@ class Fault:
 
     Attributes:
         name: name in reports.
-        happen: the function. It raises NoTraceError without evidence of the fault, and NotPossibleError.
-        flows: whether events still reach the graph during the fault. Such faults can happen at the same time, and none
-            hides another.
-        destroys: whether it needs a world without pending records, because it deletes the topic.
+        happen: function that makes the fault happen, and returns the evidence. Raises NoTraceError if there is no
+            evidence of the fault, and NotPossibleError if this machine can't have the fault.
+        flows: whether events still reach the graph during the fault. Such faults can happen at the same time: none of
+            them hides another.
+        destroys: whether the fault deletes the topic, and so needs a world without pending records.
     """
 
     name: str
@@ -99,15 +100,19 @@ class Fault:
 
 
 def _awaited(look: Callable[[], T], seconds: float) -> T:
-    """Poll until the answer is true or the time is over; return the last answer."""
+    """Call `look` until its answer is true or the time is over; return the last answer."""
     deadline = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < deadline:
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
     return found
 
 
 def require(shown: object, what: str) -> None:
-    """Fail a fault without evidence: checks after it would test nothing.
+    """Fail if there is no evidence of the fault, because the checks after the fault would then test nothing.
+
+    Args:
+        shown: evidence; true if there is any.
+        what: observation that contradicts the fault, for the message.
 
     Raises:
         NoTraceError: the fault left no evidence.
@@ -119,41 +124,41 @@ def require(shown: object, what: str) -> None:
 def consumer_killed(world: World, dice: random.Random) -> str:
     """Kill a member by SIGKILL; another one replaces it."""
     with world.lent(dice) as gone:
-        # During a rebalance a member has no partitions; if others have joined, it may not get any.
+        # During a rebalance a member has no partitions; if others have joined, it possibly gets none afterwards.
         partitions = _awaited(lambda: world.group_members().get(gone.name, 0), _REBALANCE_SECONDS)
         gone.kill()
         status = gone.process.returncode
-        require(status == -signal.SIGKILL, f"it ended with {status}")
+        require(status == -signal.SIGKILL, f"the consumer ended with {status}")
         world.replace(gone)
     return f"ended by signal {signal.SIGKILL} while it had {partitions} partitions"
 
 
 def consumer_stopped(world: World, dice: random.Random) -> str:
     """Suspend a member longer than `max.poll.interval.ms`, then resume it as a zombie."""
-    with world.lent(dice) as still, standing_still(still.process.pid):
-        return _stood_still(world, still)
+    with world.lent(dice) as member, standing_still(member.process.pid):
+        return _suspended_too_long(world, member)
 
 
 def two_zombies(world: World, dice: random.Random) -> str:
     """Suspend two generations: a member, and then the member that took over; then resume both."""
     with world.lent(dice) as first, standing_still(first.process.pid):
-        earlier = _stood_still(world, first)
+        earlier = _suspended_too_long(world, first)
         second = world.join()
         world.await_ready(second)
         with standing_still(second.process.pid):
-            later = _stood_still(world, second)
+            later = _suspended_too_long(world, second)
     world.await_ready(second)
     second.stop()
     return f"{earlier}; then {later}"
 
 
-def _stood_still(world: World, still: ConsumerProcess) -> str:
-    """Wait longer than the poll interval, and until the member has left the group."""
+def _suspended_too_long(world: World, member: ConsumerProcess) -> str:
+    """Wait longer than the poll interval, and until the suspended member has left the group; return the evidence."""
     began = time.monotonic()
     time.sleep(_PAST_POLL_INTERVAL_SECONDS)
-    gone = _awaited(lambda: still.name not in world.group_members(), _NOTICE_SECONDS)
-    require(gone, f"the group kept {still.name} for {_NOTICE_SECONDS:.0f} s")
-    return f"{still.name} stood still for {time.monotonic() - began:.0f} s and lost its place in the group"
+    gone = _awaited(lambda: member.name not in world.group_members(), _NOTICE_SECONDS)
+    require(gone, f"the group kept {member.name} for {_NOTICE_SECONDS:.0f} s")
+    return f"{member.name} was suspended for {time.monotonic() - began:.0f} s, and the group removed it"
 
 
 def rebalance_storm(world: World, dice: random.Random) -> str:
@@ -162,7 +167,7 @@ def rebalance_storm(world: World, dice: random.Random) -> str:
     before = watched.metric("rebalances_total")
     passing = [world.join() for _ in range(3)]
     for consumer in passing:
-        consumer.until(lambda: consumer.port > 0, "a port")  # noqa: B023 - within the turn
+        consumer.until(lambda: consumer.port > 0, "port")  # noqa: B023 - called only within this iteration
         time.sleep(dice.uniform(0, 1.5))
         consumer.kill() if dice.random() < 0.5 else consumer.stop()
     more = _awaited(lambda: watched.metric("rebalances_total") - before, _NOTICE_SECONDS)
@@ -171,7 +176,7 @@ def rebalance_storm(world: World, dice: random.Random) -> str:
 
 
 def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
-    """A further member ends between two steps of a checkpoint, as if by SIGKILL; the others take over."""
+    """Let a further member end between two steps of a checkpoint, as if by SIGKILL; the others take over."""
     doomed = world.join(program=("-m", "headwater_benchmarks.soak.doctored", step), materializer_batch_max_records="20")
     deadline = time.monotonic() + _CRASH_SECONDS
     while doomed.runs and time.monotonic() < deadline:
@@ -183,7 +188,7 @@ def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # no
     doomed.end()
     if status != STATUS:
         raise CheckFailedError(
-            f"A consumer that was to crash at {step} ended with {status}. Its stderr: {doomed.stderr}"
+            f"A consumer that should crash at {step} ended with {status}. Its stderr: {doomed.stderr}"
         )
     return f"ended with {STATUS} at step {step}"
 
@@ -199,10 +204,10 @@ def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
 def dead_letters_unwritable(world: World, dice: random.Random) -> str:
     """Lower the maximum record size of the dead-letter topic below a letter's size, while there are letters to write.
 
-    A larger number of required replicas would have no effect: brokers never require more than a topic has.
+    A larger number of required in-sync replicas would have no effect: brokers never require more than a topic has.
     """
-    usual = _largest(world)
-    _take_at_most(world, _SMALLER_THAN_A_LETTER)
+    usual = _max_message_bytes(world)
+    _set_max_message_bytes(world, _SMALLER_THAN_A_LETTER)
     try:
         refused = _refused(world)
         bad = world.feed.bad
@@ -212,10 +217,10 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> str:
         require(world.feed.bad >= bad + 5, "the bad records weren't acknowledged")
         letters = world.letters()
         world.hold(dice, 4, 10)
-        require(world.letters() == letters, "dead letters were written all the same")
+        require(world.letters() == letters, "dead letters were written nevertheless")
     finally:
-        _take_at_most(world, usual)
-    return f"a producer was refused with {refused}, and no dead letter was written while 5 or more were to be"
+        _set_max_message_bytes(world, usual)
+    return f"a record was refused with {refused}, and no dead letter was written, although 5 or more were due"
 
 
 def topic_recreated(world: World, dice: random.Random) -> str:
@@ -234,17 +239,18 @@ def topic_recreated(world: World, dice: random.Random) -> str:
 
 
 def _refused(world: World) -> str:
-    """Return the broker's error for a refused dead letter, once the setting has reached the broker.
+    """Return the broker's error for a record on the dead-letter topic, once the setting has reached the broker.
 
-    Records that are accepted until then aren't letters: they lack a letter's headers, and no accounting counts them.
+    Records that are accepted until then don't have the headers of a letter, so no accounting counts them.
     """
     error = _awaited(lambda: _produced(world, world.topics.dead_letters, _PROBE), _ANSWER_SECONDS)
-    require(error == "MSG_SIZE_TOO_LARGE", f"the dead-letter topic refuses with {error or 'nothing'}")
+    answer = f"refused the record with {error}, not MSG_SIZE_TOO_LARGE" if error else "accepted the record"
+    require(error == "MSG_SIZE_TOO_LARGE", f"the dead-letter topic {answer}")
     return error
 
 
 def _produced(world: World, topic: str, value: bytes) -> str:
-    """Return the broker's error for a record that the client accepts; empty if the broker accepts it, too."""
+    """Produce a record that is small enough for the client; return the broker's error, empty if it has accepted it."""
     answers: list[KafkaError | None] = []
     producer = Producer({**world.client, "message.max.bytes": 4 * _TOO_LARGE, "log_level": 0})
     producer.produce(topic, value, on_delivery=lambda error, _: answers.append(error))
@@ -253,14 +259,14 @@ def _produced(world: World, topic: str, value: bytes) -> str:
     return "" if answers[0] is None else answers[0].name()
 
 
-def _largest(world: World) -> str:
+def _max_message_bytes(world: World) -> str:
     resource = _dead_letter_topic(world)
-    admin = AdminClient(world.client)  # kept, because answers are lost if it is deleted
+    admin = AdminClient(world.client)  # referenced until the answer has arrived: deleting the client loses it
     configs = admin.describe_configs([resource])[resource].result(timeout=20)
     return str(configs[_LARGEST].value)
 
 
-def _take_at_most(world: World, size: str) -> None:
+def _set_max_message_bytes(world: World, size: str) -> None:
     entry = ConfigEntry(_LARGEST, size, incremental_operation=AlterConfigOpType.SET)
     resource = _dead_letter_topic(world, entry)
     admin = AdminClient(world.client)
@@ -272,7 +278,7 @@ def _dead_letter_topic(world: World, *entries: ConfigEntry) -> ConfigResource:
 
 
 def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
-    """Stop the database by SIGTERM while consumers wait for an open transaction, and restart it."""
+    """Stop the database by SIGTERM while consumers wait for an open transaction, then restart the database."""
     ended = ""
     with world.driver.session() as session:
         transaction = _locked(session, _dataset_keys(world.driver)[:50])
@@ -309,21 +315,21 @@ def deadlocked(world: World, dice: random.Random) -> str:
             lost += _code(error) == _DEADLOCK
         won = int(watched.metric("neo4j_retries_total", kind="DEADLOCK") - before)
     if not lost + won:
-        # The consumers may not deadlock with the rival; two rivals always do.
+        # Perhaps no consumer ran into a deadlock with the rival; two rivals always run into one.
         lost += _cross(world.driver, *dice.sample(keys, 2)) == _DEADLOCK
     require(lost + won, "no deadlock, neither with a consumer nor between two rivals")
-    return f"{_DEADLOCK}: {lost} for a rival, {won} for the consumer that is watched"
+    return f"{_DEADLOCK}: {lost} for a rival, {won} for the watched consumer"
 
 
 def _cross(driver: Driver, one: str, other: str) -> str:
     """Let two transactions lock the same two nodes in opposite order; return the error code that ends one."""
-    met: list[str] = []
+    errors: list[str] = []
 
     def take(transaction: Transaction, key: str) -> None:
         try:
             transaction.run(_LOCK, key=key).consume()
         except (DriverError, Neo4jError) as error:
-            met.append(_code(error))
+            errors.append(_code(error))
         finally:
             transaction.close()
 
@@ -335,7 +341,7 @@ def _cross(driver: Driver, one: str, other: str) -> str:
             waiting = pool.submit(take, theirs, one)
             take(mine, other)
             waiting.result(_MEET_SECONDS)
-    return met[0] if met else ""
+    return errors[0] if errors else ""
 
 
 def database_read_only(world: World, dice: random.Random) -> str:
@@ -352,18 +358,18 @@ def database_read_only(world: World, dice: random.Random) -> str:
 
 
 def disk_full(world: World, dice: random.Random) -> str:
-    """Fill the disk of transaction logs, and free it later. A database that panicked is restarted."""
+    """Fill the disk of transaction logs, and free it later. Restart the database afterwards: it may have panicked."""
     disk = world.servers.disk
     if disk is None:
-        raise NotPossibleError("a small file system can be mounted by root, on Linux")
+        raise NotPossibleError("only root can mount a small file system, and only on Linux")
     if not disk.fill():
-        raise NotPossibleError("the small file system can't be made to be full")
+        raise NotPossibleError("the small file system can't be filled")
     refused = disk.refusal()
     world.hold(dice, 4, 8)
     disk.empty()
     world.servers.restart(world.servers.neo4j)
-    require(refused, "a file still had room")
-    return f"a file was refused with {refused} beside the transaction logs"
+    require(refused, "the disk still had room for a file")
+    return f"writing a file on the disk of the transaction logs failed with {refused}"
 
 
 def _dataset_keys(driver: Driver) -> list[str]:
@@ -395,7 +401,7 @@ def _blocked(driver: Driver) -> int:
 
 
 def _write_refused(driver: Driver) -> str:
-    """Error code of a refused write; empty if the write is accepted."""
+    """Try a write; return its error code, empty if the write is accepted."""
     key = _dataset_keys(driver)[0]
     try:
         with driver.session() as session, session.begin_transaction() as transaction:
@@ -411,13 +417,13 @@ def _code(error: Exception) -> str:
 
 
 def server_paused(server: ServerOf, world: World, dice: random.Random) -> str:
-    """Suspend a server for a while: connected, but without answers."""
+    """Suspend a server for a while: its connections stay open, but it doesn't answer."""
     pid = server(world.servers).process.pid
     began = time.monotonic()
     with standing_still(pid):
         world.hold(dice, 3, 12)
-        require(stands_still(pid), f"process {pid} ran on")
-    return f"process {pid} stood still for {time.monotonic() - began:.1f} s"
+        require(stands_still(pid), f"process {pid} went on")
+    return f"process {pid} was suspended for {time.monotonic() - began:.1f} s"
 
 
 def link_cut(link: LinkOf, world: World, dice: random.Random) -> str:
@@ -439,11 +445,11 @@ def link_frozen(link: LinkOf, world: World, dice: random.Random) -> str:
     found.freeze()
     try:
         world.hold(dice, 3, 12)
-        more = _awaited(lambda: found.held_back - before, _TRAFFIC_SECONDS)
+        chunks = _awaited(lambda: found.held_back - before, _TRAFFIC_SECONDS)
     finally:
         found.mend()
-    require(more, "nothing was sent over the link")
-    return f"{more} chunks held back"
+    require(chunks, "nothing was sent over the link")
+    return f"{chunks} chunks held back"
 
 
 def link_slow(link: LinkOf, world: World, dice: random.Random) -> str:
@@ -453,11 +459,11 @@ def link_slow(link: LinkOf, world: World, dice: random.Random) -> str:
     found.slow_down(seconds)
     try:
         world.hold(dice, 3, 8)
-        more = _awaited(lambda: found.delayed - before, _TRAFFIC_SECONDS)
+        chunks = _awaited(lambda: found.delayed - before, _TRAFFIC_SECONDS)
     finally:
         found.mend()
-    require(more, "nothing was sent over the link")
-    return f"{more} chunks took {seconds * 1_000:.0f} ms more"
+    require(chunks, "nothing was sent over the link")
+    return f"{chunks} chunks were delayed by {seconds * 1_000:.0f} ms"
 
 
 def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: bool) -> tuple[Fault, ...]:
@@ -471,7 +477,7 @@ def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: boo
 
 
 def poisoned(world: World, dice: random.Random) -> str:
-    """Send hundreds of records at once that can't be applied."""
+    """Send hundreds of records that can't be applied, at once."""
     count = dice.randrange(100, 400)
     with world.feed.held():
         before = world.feed.bad
@@ -495,7 +501,7 @@ def oversize(world: World, dice: random.Random) -> str:
     require(taken == len(sizes), f"{taken} of {len(sizes)} events were acknowledged")
     refused = _produced(world, world.topics.events, encode(_described(dice, _TOO_LARGE)))
     require(refused == "MSG_SIZE_TOO_LARGE", f"an event of {_TOO_LARGE} bytes ended with {refused or 'success'}")
-    return f"{taken} of at least {min(sizes):,} bytes acknowledged, one of {_TOO_LARGE:,} refused with {refused}"
+    return f"{taken} events of {min(sizes):,} bytes or more acknowledged, one of {_TOO_LARGE:,} refused with {refused}"
 
 
 def _described(dice: random.Random, size: int) -> LineageEvent:
@@ -512,7 +518,7 @@ FAULTS: tuple[Fault, ...] = (
     *_server_faults("broker", lambda servers: servers.kafka, lambda servers: servers.kafka_link, slow_flows=True),
     Fault("dead-letter topic unwritable", dead_letters_unwritable),
     Fault("topic deleted and created again", topic_recreated, destroys=True),
-    # A write has a dozen round trips, so events hardly flow over a slow link.
+    # A write has a dozen round trips, so few events flow to the database over a slow link.
     *_server_faults("database", lambda servers: servers.neo4j, lambda servers: servers.neo4j_link, slow_flows=False),
     Fault("database restarted in mid-transaction", restarted_within_a_write),
     Fault("deadlocks with a rival", deadlocked, flows=True),

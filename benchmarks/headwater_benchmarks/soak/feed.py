@@ -26,7 +26,7 @@ _FLUSH_SECONDS = 120.0
 
 
 class AcknowledgedFeed:
-    """Thread that produces events, and the fold of all acknowledged ones.
+    """Thread that produces events, and the fold of all acknowledged events.
 
     Args:
         client: librdkafka settings of the cluster.
@@ -36,8 +36,8 @@ class AcknowledgedFeed:
 
     Attributes:
         expected: base facts of all acknowledged events that can be applied.
-        acknowledged: number of acknowledged records, including bad ones.
-        bad: number of these records that belong on the dead-letter topic.
+        acknowledged: number of acknowledged records, including bad records.
+        bad: number of acknowledged bad records, which belong on the dead-letter topic.
     """
 
     def __init__(self, client: Mapping[str, Any], topic: str, *, seed: int, rate: float) -> None:
@@ -61,7 +61,7 @@ class AcknowledgedFeed:
 
     @property
     def expected(self) -> Any:
-        """Fold of the acknowledged events. Read it only while paused."""
+        """Fold of the acknowledged events. Read it only while the feed is paused."""
         return self._builder.delta
 
     def resume(self) -> None:
@@ -69,7 +69,7 @@ class AcknowledgedFeed:
         self._wanted.set()
 
     def pause(self) -> None:
-        """Pause after all delayed events were sent and all events acknowledged.
+        """Pause the feed, send all delayed events, and wait until all events are acknowledged.
 
         Raises:
             HeadwaterError: the brokers don't acknowledge the events.
@@ -83,7 +83,7 @@ class AcknowledgedFeed:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Pause during the block, which may produce events; other calls wait."""
+        """Pause the feed during the block, which may produce events; other callers of `held` wait."""
         with self._holding:
             self.pause()
             try:

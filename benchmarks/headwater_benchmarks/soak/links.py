@@ -12,14 +12,14 @@ from typing import Self
 from headwater.stack.ports import LOOPBACK
 
 _CHUNK_BYTES = 65_536
-# Interval at which a frozen link checks if it flows again.
-_LOOK_SECONDS = 0.05
+# Interval at which a frozen link checks whether it is still frozen.
+_POLL_SECONDS = 0.05
 
 
 class FaultyLink:
-    """Forwards a port to another port.
+    """Forwards connections from its own port to a server's port.
 
-    Cutting resets all connections. While the link is frozen, connections stay open and no data arrives.
+    Cutting the link resets all connections. While the link is frozen, connections stay open and no data arrives.
 
     Args:
         target: the port of the server.
@@ -118,7 +118,7 @@ class FaultyLink:
                 if not self._flowing.is_set():
                     with self._lock:
                         self.held_back += 1
-                while not self._flowing.wait(_LOOK_SECONDS):
+                while not self._flowing.wait(_POLL_SECONDS):
                     if source.fileno() < 0:
                         return
                 if self._delay_seconds:

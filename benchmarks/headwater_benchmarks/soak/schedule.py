@@ -1,9 +1,9 @@
 """Soak: faults in turns while events flow; after each turn the graph must match the events.
 
-By default, each fault is a separate turn. With `together`, faults share turns, so that all classes take minutes:
+By default, each fault is a separate turn. With `together`, faults share turns, so that all classes need only minutes:
 
     events still flow   several faults at once: each has its own consumers or links, and none hides another
-    events stop         one fault after another, with a recovery after each, and a comparison after a few
+    events stop         one fault after another, with a recovery after each, and one comparison at the end of the turn
 
 A loss stays visible until the comparison: an event whose offset is committed is never read again, and a missing dead
 letter isn't written later.
@@ -28,9 +28,9 @@ FAULTS_PER_MINUTE = 4
 """Number of faults per minute that a soak injects on an idle machine: 480 in two hours."""
 _RECOVERY_GOAL_SECONDS, _MEMORY_GOAL_MB = 60.0, 250.0
 _LONGEST = 2.0
-"""Multiple of the requested time after which a soak with too few faults ends."""
+"""Multiple of the requested duration after which a soak ends even if it has had too few faults."""
 _TRIES = 3
-"""Number of tries of a fault without evidence, before the soak fails."""
+"""Number of times that a fault is tried before the soak fails, if there is no evidence that the fault happened."""
 _AT_ONCE = 5
 """Maximum number of concurrent faults. Faults of consumers start up to three processes each; two cores must suffice."""
 _IN_A_ROW = 5
@@ -43,11 +43,11 @@ class SoakOptions:
 
     Attributes:
         seconds: minimum duration; None: every class of faults once.
-        least_faults: minimum number of faults. The soak continues until then, for at most twice the time, and fails
-            with fewer faults.
+        least_faults: minimum number of faults. The soak continues until it is reached, for twice `seconds` at most, and
+            then fails if there were fewer faults.
         seed: seed of the events and of the order of faults. Timing depends on the machine.
         rate: events per second.
-        only: names of the faults to choose from; empty for all.
+        only: names of the faults to choose from; empty: all faults.
         together: whether faults share a turn, and last no longer than necessary.
         settle_seconds: maximum time of a recovery.
         program: Python arguments that run `headwater` for the group's members.
@@ -68,10 +68,10 @@ class FaultOutcome:
     """Outcome of one class of faults.
 
     Attributes:
-        recovery_seconds: for each occurrence, time from the fault's end (for faults at once, the last one's) until all
-            events acknowledged by then were in the graph.
+        recovery_seconds: for each occurrence, time from the end of the fault until the group had committed all records
+            acknowledged by then. For faults at the same time, the time begins with the end of the last fault.
         shown: evidence of each occurrence.
-        not_here: reason why the fault isn't possible on this machine; None if it is.
+        not_here: reason why the fault isn't possible on this machine; None if it is possible.
     """
 
     recovery_seconds: list[float] = field(default_factory=list)
@@ -95,7 +95,7 @@ class _Soak:
     """A running soak."""
 
     options: SoakOptions
-    tell: Callable[[str], object]
+    report_line: Callable[[str], object]
     outcomes: dict[str, FaultOutcome] = field(default_factory=dict)
     verified: dict[str, int] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
@@ -130,12 +130,12 @@ class _Soak:
                 self.verified = world.verify()
             except HeadwaterError as error:
                 raise CheckFailedError(f"{name}: {error}") from error
-            self.tell(
+            self.report_line(
                 f"{self.seconds:.0f} s: {self.verified['acknowledged']:,} records, {self.verified['compared']:,} nodes "
-                "and relationships as they should be"
+                "and relationships as expected"
             )
         if self.faults < self.options.least_faults:
-            raise CheckFailedError(f"{self.faults} faults happened, and {self.options.least_faults} should have.")
+            raise CheckFailedError(f"{self.faults} faults happened, fewer than {self.options.least_faults}.")
 
     def _over(self) -> bool:
         if self.options.seconds is None:
@@ -163,24 +163,24 @@ class _Soak:
         outcome = self.outcomes.setdefault(fault.name, FaultOutcome())
         if isinstance(shown, NotPossibleError):
             outcome.not_here = str(shown)
-            self.tell(f"{fault.name}: not here: {shown}")
+            self.report_line(f"{fault.name}: not possible here: {shown}")
             return
         outcome.recovery_seconds.append(recovery_seconds)
         outcome.shown.append(shown)
-        self.tell(f"{fault.name}: {shown}; recovered after {recovery_seconds:.1f} s")
+        self.report_line(f"{fault.name}: {shown}; recovered after {recovery_seconds:.1f} s")
 
 
-def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+def soak(options: SoakOptions, report_line: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
     """Run the soak; return the report, whose `failure` names the violated condition.
 
     Args:
         options: duration and faults.
-        tell: called with a line for each fault and comparison.
+        report_line: called with a line of text for each fault and comparison.
 
     Raises:
         HeadwaterError: the servers don't start.
     """
-    going_on, failure = _Soak(options, tell), None
+    running, failure = _Soak(options, report_line), None
     world = World(
         options.seed,
         rate=options.rate,
@@ -190,28 +190,28 @@ def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -
     )
     with world:
         try:
-            going_on.run(world)
+            running.run(world)
         except HeadwaterError as error:
             failure = str(error)
-        seconds = going_on.seconds
-    recoveries = [each for outcome in going_on.outcomes.values() for each in outcome.recovery_seconds]
+        seconds = running.seconds
+    recoveries = [each for outcome in running.outcomes.values() for each in outcome.recovery_seconds]
     peak = max(world.peaks.values(), default=None)
     names = ("seconds", "least_faults", "seed", "rate", "only", "together")
     return {
         **report(
             "soak",
             options={name: getattr(options, name) for name in names},
-            measurements=[outcome.document(name) for name, outcome in sorted(going_on.outcomes.items())],
+            measurements=[outcome.document(name) for name, outcome in sorted(running.outcomes.items())],
             goals=[
                 Goal("longest recovery, s", round(max(recoveries), 1) if recoveries else None, _RECOVERY_GOAL_SECONDS),
                 Goal("memory of a consumer, peak MB", None if peak is None else round(peak, 1), _MEMORY_GOAL_MB),
             ],
         ),
         "seconds": round(seconds, 1),
-        "faults": going_on.faults,
+        "faults": running.faults,
         "least_faults": options.least_faults,
         "failure": failure,
-        **(going_on.verified or {"acknowledged": 0, "dead_lettered": 0, "compared": 0}),
+        **(running.verified or {"acknowledged": 0, "dead_lettered": 0, "compared": 0}),
         "memory_mb": {
             "peak": None if peak is None else round(peak, 1),
             "peaks": {name: round(mb, 1) for name, mb in world.peaks.items()},
@@ -220,12 +220,12 @@ def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -
 
 
 def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibleError:
-    """Inject a fault; return the evidence. A fault that depends on chance (a consumer's locks) is tried again."""
+    """Inject a fault; return the evidence. Without evidence, the fault is tried again: some depend on chance."""
     for tries_left in range(_TRIES)[::-1]:
         try:
             if shown := fault.happen(world, dice):
                 return shown
-            raise NoTraceError("Nothing shows that it happened.")
+            raise NoTraceError("There is no evidence that the fault happened.")
         except NotPossibleError as error:
             return error
         except HeadwaterError as error:
@@ -235,12 +235,12 @@ def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibl
 
 
 def _own(dice: random.Random) -> random.Random:
-    """Make a fault's own random generator, so that its choices don't depend on concurrent faults."""
+    """Make a separate random generator for a fault, so that its choices don't depend on concurrent faults."""
     return random.Random(dice.getrandbits(64))  # noqa: S311  no secret
 
 
 def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Yield turns with every class once, in another order each time; forever, or once."""
+    """Yield turns with every class of faults once, then again in another order; only once if no duration is given."""
     chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
     while True:
         yield from together(chosen, dice) if options.together else one_by_one(chosen, dice)
@@ -249,13 +249,13 @@ def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tu
 
 
 def one_by_one(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Yield a turn for each fault, in random order: whether its faults happen at once, and the faults."""
+    """Yield a turn for each fault, in random order: False (its faults don't happen at once), and the fault."""
     for fault in dice.sample(faults, len(faults)):
         yield False, (fault,)
 
 
 def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Yield turns with every fault once, in as few turns as possible without hiding a fault."""
+    """Yield every fault once, in few turns: whether the faults of the turn happen at once, and the faults."""
     chosen = dice.sample(faults, len(faults))
     turns = [(True, group) for group in _groups([fault for fault in chosen if fault.flows], _AT_ONCE)]
     turns += [(False, group) for group in _groups([fault for fault in chosen if not fault.flows], _IN_A_ROW)]

@@ -1,4 +1,4 @@
-"""Kafka and Neo4j of the soak, behind links; their processes can be ended and restarted."""
+"""Kafka and Neo4j of the soak, behind links; the servers can be killed, suspended and restarted."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from headwater.stack.neo4j import Neo4jServer
 from headwater_benchmarks.soak.links import FaultyLink
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
-# Transaction logs are preallocated, like by default in production, so that the disk gets full between two records and
-# not within one. Neo4j's default of 256 MB a file is too large for the small disk.
+# Transaction logs are preallocated, as by default in production, so that the disk gets full between two log records and
+# not within a record. Neo4j's default of 256 MB for a file is too large for the small disk.
 _SETTINGS = {"db.tx_log.rotation.size": "4m", "db.tx_log.preallocate": "true"}
 _DISK_MB = 2_048
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -33,7 +33,7 @@ class BreakableServers:
     """Both servers, and the links in front of them. A context manager.
 
     Args:
-        folder: folder of the servers; no processes use it after the exit, and no disk is mounted in it.
+        folder: folder of the servers. After the exit, no process uses the folder, and no disk is mounted in it.
 
     Attributes:
         kafka_link, neo4j_link: link in front of each server.
@@ -107,7 +107,7 @@ class BreakableServers:
 
 
 def kill(server: KafkaBroker | Neo4jServer) -> str:
-    """Kill by SIGKILL and wait for the end; return the exit status.
+    """Kill a server by SIGKILL and wait for its end; return a text with the process id and the signal.
 
     Raises:
         CheckFailedError: the process didn't end by this signal.
@@ -117,18 +117,18 @@ def kill(server: KafkaBroker | Neo4jServer) -> str:
     process.stop()
     status = process.exit_status()
     if status != -signal.SIGKILL:
-        raise CheckFailedError(f"{process.name} was to be killed and ended with {status}.")
+        raise CheckFailedError(f"{process.name} should end by SIGKILL, but ended with {status}.")
     return f"process {process.pid} ended by signal {signal.SIGKILL}"
 
 
 def stands_still(pid: int) -> bool:
-    """True while the kernel keeps a process stopped."""
+    """Return True if the process is suspended."""
     return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
 
 
 @contextlib.contextmanager
 def standing_still(pid: int) -> Iterator[None]:
-    """Suspend by SIGSTOP during the block: alive and connected, but without answers."""
+    """Suspend a process by SIGSTOP during the block: it stays alive and connected, but doesn't answer."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -145,7 +145,7 @@ class Disk:
 
     @classmethod
     def mounted(cls, folder: Path, size_mb: int) -> Disk | None:
-        """Mount a disk; None if that isn't allowed (not Linux, not root) or the folder is in use."""
+        """Mount a disk; None if this isn't possible (not Linux, not root) or the folder exists."""
         if sys.platform != "linux" or os.geteuid() != 0 or folder.exists():
             return None
         folder.mkdir(parents=True)
@@ -155,12 +155,12 @@ class Disk:
         return None
 
     def fill(self) -> bool:
-        """Fill the disk; return True if this worked."""
+        """Fill the disk, by reducing its size; return True if this worked."""
         used_mb = shutil.disk_usage(self._folder).used // (1 << 20)
         return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
 
     def refusal(self) -> str:
-        """Error for a new file of 2 MB; empty if there is room for it."""
+        """Try to write a file of 2 MiB; return the name of the error, empty if there is room for the file."""
         probe = self._folder / "probe"
         try:
             probe.write_bytes(bytes(2 << 20))

@@ -36,22 +36,22 @@ from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 _DATABASE = "neo4j"
 _GROUP = "soak"
 _WARM_UP_SECONDS = 2.0
-_LOOK_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 _REQUEST_SECONDS = 10.0
 _MEMORY_SECONDS = 1.0
-_AWAY = (KafkaException, BrokerUnavailableError)
-# Time until a dead consumer is noticed, and until a stuck one is noticed: shorter than in production, like the soak.
-_IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
+_UNREACHABLE = (KafkaException, BrokerUnavailableError)
+# Time until a dead consumer is noticed, and until a stuck consumer is noticed: both are shorter than in production.
+_SHORT_TIMEOUTS = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
 class World:
-    """The whole world. A context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
+    """The whole world, a context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
         seed: seed of the events.
         rate: events per second.
-        together: whether faults happen at once. Then there are more consumers, and faults of random duration last only
-            as long as necessary.
+        together: whether faults happen at the same time. Then there are more consumers, and a fault with a random
+            duration lasts only as long as necessary.
         settle_seconds: maximum wait for a recovery.
         program: Python arguments that run `headwater` for the group's members.
 
@@ -157,7 +157,7 @@ class World:
                     self.peaks[one.name] = peak
 
     def join(self, *, program: Sequence[str] | None = None, **settings: str) -> ConsumerProcess:
-        """Start a further member of the group, which the world ends but doesn't list in `consumers`.
+        """Start a further member of the group. The world ends it at its exit, but doesn't add it to `consumers`.
 
         Args:
             program: Python arguments that run `headwater`; by default those of the other members.
@@ -167,7 +167,7 @@ class World:
         folder.mkdir()
         chosen = {
             "kafka_bootstrap_servers": self.servers.kafka.bootstrap_servers,
-            "kafka_client_properties": json.dumps({**_IMPATIENT, "client.id": folder.name}),
+            "kafka_client_properties": json.dumps({**_SHORT_TIMEOUTS, "client.id": folder.name}),
             "neo4j_uri": f"bolt://{LOOPBACK}:{self.servers.neo4j_link.port}",
             "neo4j_user": USER,
             "neo4j_password": self.servers.neo4j_password,
@@ -186,7 +186,7 @@ class World:
 
     @contextmanager
     def lent(self, dice: random.Random) -> Iterator[ConsumerProcess]:
-        """Lend a ready member of the group to one fault; never the first member, whose metrics faults read."""
+        """Reserve a ready member of the group for one fault; never the first member, whose metrics faults read."""
         with self._lending:
             while not (free := [one for one in self.consumers[1:] if one not in self._lent]):
                 self._lending.wait()
@@ -209,7 +209,7 @@ class World:
         consumer.until(consumer.ready, "readiness", seconds=self._settle_seconds)
 
     def hold(self, dice: random.Random, least: float, most: float) -> None:
-        """Let a fault last for a random time between these bounds."""
+        """Let a fault last for a random number of seconds from `least` to `most`; with `together`, for `least`."""
         seconds = dice.uniform(least, most)
         time.sleep(least if self._brief else seconds)
 
@@ -325,11 +325,11 @@ class World:
             try:
                 if condition():
                     return
-            except _AWAY:
+            except _UNREACHABLE:
                 pass
             if time.monotonic() > deadline:
                 raise HeadwaterError(f"No {what} after {self._settle_seconds:.0f} s.\n{self._described()}")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     def _described(self) -> str:
         """State of the group and of all consumers, for finding the cause of a failure."""
@@ -338,7 +338,7 @@ class World:
             reader = OffsetReader(self.client, group=_GROUP)
             positions = reader.positions(self.topics.events, timeout_seconds=_REQUEST_SECONDS)
             lines += [f"{one.partition} {one.partition.topic_id}: {one.committed} of {one.end}" for one in positions]
-        except _AWAY as error:
+        except _UNREACHABLE as error:
             lines.append(f"positions: {error}")
         for consumer in self.consumers:
             try:

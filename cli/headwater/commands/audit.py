@@ -30,7 +30,7 @@ FileOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--file",
-        help="A file of records, with those that it was before it was renamed. Repeatable, the oldest first. "
+        help="A file of records; its rotated files are read, too. Repeatable, the oldest first. "
         "Default: HEADWATER_AUDIT_FILE.",
         show_default=False,
     ),
@@ -50,7 +50,7 @@ def key(
     try:
         public = make_key(file)
     except AuditKeyError as error:
-        raise InputError(str(error), fix="Name a new file in a folder that is there.") from error
+        raise InputError(str(error), fix="Name a new file in an existing folder.") from error
     console.result({"file": file, "public_key": public}, public)
 
 
@@ -71,15 +71,15 @@ def verify(
     heads: Annotated[
         Path | None,
         typer.Option(
-            help="Output of an earlier `audit verify --json`, kept elsewhere: shows whether an end was cut off.",
+            help="Output of an earlier `audit verify --json`, kept elsewhere, to detect a chain whose end was cut off.",
             show_default=False,
         ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Check that no record is missing, changed, moved or inserted. Exit status 5: one is.
+    """Check that no record is missing, changed, moved or inserted. Exit status 5: at least one is.
 
-    A chain without its last line isn't a fault: its process still runs, or was killed.
+    A chain without its last line isn't a fault: the chain's process still runs, or was killed.
     """
     settings = load_settings(running=running_stack())
     keys = _keys(settings, public_keys or [])
@@ -103,23 +103,27 @@ def search(
     *,
     topic: TopicOption = False,
     subject: Annotated[
-        str | None, typer.Option(help="Only of this subject: `ci`, or with its source, `token:ci`.", show_default=False)
+        str | None, typer.Option(help="Only records of this subject: `ci`, or `token:ci`.", show_default=False)
     ] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only from then on.", show_default=False)] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only before then.", show_default=False)] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only records of this time or later.", show_default=False)
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only records before this time.", show_default=False)
+    ] = None,
     operation: Annotated[
         str | None,
-        typer.Option(help="Only this operation of the API, `asset_upstream`, or command, `dlq replay`."),
+        typer.Option(help="Only records of this operation of the API, `asset_upstream`, or command, `dlq replay`."),
     ] = None,
     outcome: Annotated[
-        Outcome | None, typer.Option(case_sensitive=False, help="Only those that ended so.", show_default=False)
+        Outcome | None, typer.Option(case_sensitive=False, help="Only records with this outcome.", show_default=False)
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="Only those with this text in a parameter.", show_default=False)
+        str | None, typer.Option(help="Only records with this text in a parameter.", show_default=False)
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print records that match, the oldest first. It doesn't verify them: `headwater audit verify` does."""
+    """Print matching records, the oldest first. They aren't verified: `headwater audit verify` does that."""
     settings = load_settings(running=running_stack())
     query = AuditQuery(subject, time_if_given(since), time_if_given(until), operation, outcome, dataset)
     matching = query.matching(_lines(settings, file, topic=topic))
@@ -159,7 +163,7 @@ def _row(record: dict[str, Any]) -> str:
 def _lines(
     settings: Settings, files: list[Path] | None, *, topic: bool, truncated: Callable[[str], None] = lambda _: None
 ) -> Iterator[PlacedLine]:
-    """Read lines of the files or the topic that the options name, else of the configured audit.
+    """Read the lines of the files or topic that the options name; without these options, of the configured audit.
 
     Raises:
         InputError: neither files nor a topic is named, both are, or a file can't be read.
@@ -200,7 +204,7 @@ def _of_topic(settings: Settings, truncated: Callable[[str], None]) -> Iterator[
 
 
 def _keys(settings: Settings, named: list[str]) -> list[str]:
-    """Read the public keys that the options name, else the configured one.
+    """Read the public keys that the options name; without these options, the configured key.
 
     Raises:
         InputError: a key can't be read, or isn't a public key.
@@ -250,7 +254,7 @@ def _view(found: Verification, *, has_keys: bool) -> RenderableType:
     signatures = (
         f"Checked with the given keys: {_counted(found.heads_checked, 'head')}."
         if has_keys
-        else "Heads weren't checked with a key: --public-key names one."
+        else "Heads weren't checked with a key: give one with --public-key."
     )
     verdict = _counted(found.found, "finding") if found.found else "No findings"
     read = (_counted(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))

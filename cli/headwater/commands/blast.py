@@ -45,7 +45,7 @@ def command(
     query: Annotated[
         str | None,
         typer.Option(
-            "--query", help="A streaming query with bad micro-batches: its name, its id or the beginning of that."
+            "--query", help="A streaming query with bad micro-batches: its name, its id, or the beginning of the id."
         ),
     ] = None,
     batches: Annotated[

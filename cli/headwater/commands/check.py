@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {
     "EXPIRED": "it has expired",
-    "UNKNOWN_SUBJECT": "nothing is called so",
-    "MENDED": "the rule isn't broken there",
+    "UNKNOWN_SUBJECT": "nothing has this name",
+    "MENDED": "this subject doesn't break the rule",
 }
 
 
@@ -51,10 +51,10 @@ def command(
         typer.Option("--exemptions", help="A YAML file of findings that are accepted.", show_default=False),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Write the findings there, as JUnit's XML.", show_default=False)
+        Path | None, typer.Option("--junit", help="Write the findings to this file, as JUnit XML.", show_default=False)
     ] = None,
     open_after: Annotated[
-        str, typer.Option(metavar="TIME", help="A run without an end is open too long after: 90m, 24h.")
+        str, typer.Option(metavar="TIME", help="Maximum time that a run may be open without an end: 90m, 24h.")
     ] = "24h",
     limit: LimitOption = 20,
     cursor: CursorOption = None,
@@ -62,11 +62,11 @@ def command(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.
+    """Check the graph by rules that hold if lineage can be trusted. Exit status 5: a rule is broken.
 
-    Findings of one kind are one line with their number, of the first 1,000 of each rule. --json and --junit have each
-    by itself: --limit counts for each rule; --rule and --cursor show the next page of one. What is accepted is
-    in a file of exemptions: rule, subject, reason, owner, until.
+    Findings of one kind are shown on one line, with their number among the first 1,000 of each rule. --json and
+    --junit list each finding, up to --limit for each rule; --rule and --cursor give the next page of a rule. A file of
+    exemptions lists accepted findings: rule, subject, reason, owner, until.
     """
     try:
         rules = [rule_named(name) for name in rule] if rule else RULES
@@ -74,7 +74,7 @@ def command(
         raise InputError(str(error)) from error
     after = parse_duration(open_after)
     accepted = () if exemptions is None else exemptions_of(exemptions)
-    # People get findings of one kind as one line: --limit applies to programs, which get each finding.
+    # --limit is for programs, which get each finding. People get one line for all findings of a kind.
     most = limit if console.json_mode or junit or cursor else max(limit, _READ_FOR_PEOPLE)
 
     def question(reader: Reader) -> Checks:
@@ -90,7 +90,7 @@ def command(
 
     def at_server(server: Server) -> Checks:
         if exemptions is not None:
-            raise InputError("--exemptions is for a database; a server has its own.")
+            raise InputError("--exemptions works only with a database; a server has its own exemptions.")
         given = {"rule": rule, "open_after": after, "limit": most, "cursor": cursor}
         return server.get(("checks",), Checks, given)
 
@@ -101,12 +101,12 @@ def command(
             junit.write_text(junit_report(found), encoding="utf-8")
         except OSError as error:
             raise InputError(
-                f"{junit} can't be written: {error.strerror}.", fix="Choose another for --junit."
+                f"{junit} can't be written: {error.strerror}.", fix="Choose another file for --junit."
             ) from error
     console.result(document(found, graph, filtered=answered.filtered), view(found))
     for each in found.unused:
         console.warning(
-            f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} for nothing: "
+            f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} without effect: "
             f"{_WHY_UNUSED[each.reason]}."
         )
     _conclude(found, graph)
@@ -121,13 +121,13 @@ def _conclude(found: Checks, graph: GraphState) -> None:
         findings = "1 finding breaks" if found.total == 1 else f"{found.total:,} findings break"
         raise CheckFailedError(
             f"{findings} {broken} of {len(found.rules)} rules{exempted}."
-            f"{f' Not checked, for they took too long: {late}.' if late else ''}",
-            fix="Each rule above has what to do; exempt with --exemptions what you accept.",
+            f"{f' Not checked, because they took too long: {late}.' if late else ''}",
+            fix="Each rule above states what to do. Exempt accepted findings with --exemptions.",
         )
     if late:
         raise HeadwaterError(
-            f"{len(found.rules)} rules hold{exempted}. Not checked, for they took too long: {late}.",
-            fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.",
+            f"{len(found.rules)} rules hold{exempted}. Not checked, because they took too long: {late}.",
+            fix="Raise --timeout, or HEADWATER_ANALYSIS_TIMEOUT_SECONDS for all.",
         )
     if unknown := [rule for rule in found.rules if rule.unknown is not None]:
         raise CheckFailedError(
@@ -168,7 +168,7 @@ def view(found: Checks) -> FittedView:
 
 
 def _findings(rule: CheckedRule) -> Table:
-    """Yield a row for each kind of finding, in the page's order."""
+    """Table with a row for each kind of finding, in the page's order."""
     out = plain_table()
     kinds: dict[str, list[Finding]] = {}
     for each in rule.findings:
@@ -198,10 +198,10 @@ def _subject(finding: Finding) -> str:
 
 
 def junit_report(found: Checks) -> str:
-    """Format the checks as JUnit XML: a suite for each rule, a case for each finding; a passing case for none.
+    """Format the checks as JUnit XML: a suite for each rule, with a failing case for each finding.
 
-    Findings beyond the limit share one case. A rule that wasn't checked, or only incompletely, has an error as its
-    case.
+    Findings beyond the limit share one case. A rule without findings has one passing case. A rule that wasn't checked,
+    or not completely, has a case with an error.
     """
     more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}
     failures = sum(len(rule.findings) + (more[rule.rule] > 0) for rule in found.rules)
@@ -219,7 +219,7 @@ def junit_report(found: Checks) -> str:
             failure.text = _failure(rule, each)
         if more[rule.rule] > 0:
             case = ET.SubElement(suite, "testcase", classname=name, name=f"{more[rule.rule]:,} more")
-            ET.SubElement(case, "failure", message="Those beyond --limit.", type=name).text = visible(rule.fix)
+            ET.SubElement(case, "failure", message="Findings beyond --limit.", type=name).text = visible(rule.fix)
         if rule.unknown is not None:
             suite.set("errors", "1")
             case = ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))

@@ -15,7 +15,7 @@ from headwater.workers import consume_with_workers
 
 def command(
     until_caught_up: Annotated[
-        bool, typer.Option("--until-caught-up", help="Stop once what is on the topic now is committed.")
+        bool, typer.Option("--until-caught-up", help="Stop once all records that are on the topic now are committed.")
     ] = False,
     port: Annotated[int | None, typer.Option(help="Port of /metrics, /livez and /readyz; 0 takes a free one.")] = None,
     workers: Annotated[int | None, typer.Option(help="Number of processes that share the partitions.")] = None,
@@ -28,10 +28,10 @@ def command(
 ) -> None:
     """Write the events topic into the graph, and go on until stopped.
 
-    Start it more than once, or with --workers, and the processes share the topic's partitions. Ctrl-C or SIGTERM
-    finishes the batches being written, commits their offsets and exits 0. While Kafka or Neo4j is away it waits and
-    logs that once a minute. With --openlineage-topic it also reads OpenLineage events as OpenLineage's Kafka transport
-    writes them, and publishes them to the events topic first.
+    Start the command more than once, or with --workers: the processes share the topic's partitions. Ctrl-C or SIGTERM
+    finishes the batches being written, commits their offsets and exits 0. While Kafka or Neo4j is unreachable, the
+    command waits, and logs this once a minute. With --openlineage-topic, it also reads the events that OpenLineage's
+    Kafka transport writes to this topic, and publishes their facts to the events topic.
     """
     settings = connected_settings(
         {
@@ -43,7 +43,7 @@ def command(
         },
         kafka=True,
         neo4j=True,
-        silently=True,  # the log has it
+        silently=True,  # the log has the servers
     )
     run = consume if settings.materializer.workers == 1 else consume_with_workers
     totals = run(settings, until_caught_up=until_caught_up)

@@ -65,18 +65,18 @@ def command(
     ),
     withdraw: Annotated[
         list[str] | None,
-        typer.Option("--withdraw", metavar="SET", help="Withdraw all of a set. Repeatable.", show_default=False),
+        typer.Option("--withdraw", metavar="SET", help="Withdraw a whole set. Repeatable.", show_default=False),
     ] = None,
     export: Annotated[
         str | None,
-        typer.Option("--export", metavar="SET", help="Print the data contract of a set, whole.", show_default=False),
+        typer.Option("--export", metavar="SET", help="Print the whole data contract of a set.", show_default=False),
     ] = None,
     as_contract: Annotated[
         bool, typer.Option("--as-contract", help="Print each file as an ODCS data contract, and publish nothing.")
     ] = False,
     namespace: Annotated[
         str | None,
-        typer.Option(help="Namespace of datasets in contracts and manifests that don't name it.", show_default=False),
+        typer.Option(help="Namespace of datasets, for contracts and manifests without one.", show_default=False),
     ] = None,
     catalog: Annotated[
         str | None,
@@ -92,10 +92,10 @@ def command(
 ) -> None:
     """Declare facts that no job can report: owners, consumers, privacy, lineage of jobs that aren't captured.
 
-    A file is a declaration set with an id. Declarations that left the file since its last revision are withdrawn.
-    Without --check and --diff, changes are published, and the command waits until they are in the graph; Ctrl-C ends
-    only the waiting. Two sets that contradict each other are both kept and reported. Exit status 2: a file has
-    mistakes; 4: Kafka or Neo4j doesn't answer, or the graph doesn't get it in time.
+    A file is a declaration set with an id. Declarations that were removed from the file since its last revision are
+    withdrawn. Without --check and --diff, changes are published, and the command waits until they are in the graph;
+    Ctrl-C ends only the waiting. Two sets that contradict each other are both kept and reported. Exit status 2: a file
+    has mistakes; 4: Kafka or Neo4j doesn't answer, or the changes aren't in the graph in time.
     """
     if schema:
         console.result(json_schema())
@@ -121,7 +121,7 @@ def command(
             if one.declared.name in (withdraw or ()) and not one.number:
                 raise SubjectNotFoundError(
                     f"There is no declaration set {one.declared.name!r} to withdraw; nothing was sent.",
-                    fix="The id of a set is `set` in its file; `headwater show` of what it declares has it, too.",
+                    fix="The id of a set is `set` in its file; `headwater show` of a declared dataset has it, too.",
                 )
         if not diff:
             _publish(settings, reader, revisions, wait_seconds)
@@ -173,7 +173,7 @@ def _read(
         sets[declared.name] = file, declared
     for name in withdrawn:
         if name in sets:
-            raise InputError(f"Set {name!r} is declared by {sets[name][0]} and withdrawn at once.")
+            raise InputError(f"Set {name!r} is both declared by {sets[name][0]} and withdrawn.")
         sets[name] = "--withdraw", DeclaredSet(name, {})
     if problems:
         _report(problems)
@@ -213,9 +213,9 @@ def _report(problems: list[FileProblem]) -> None:
 def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     if unchecked:
         raise InputError(
-            f"A contract names its datasets whole, and {len(unchecked):,} "
+            f"A contract needs datasets with their namespaces, but {len(unchecked):,} "
             f"name{'s have' if len(unchecked) > 1 else ' has'} no namespace: {', '.join(unchecked[:5])}.",
-            fix="Give the file a `namespace`, or each name one.",
+            fix="Add `namespace` to the file, or a namespace to each name.",
         )
     contracts = [{"set": one.name, "contract": contract_of(one)} for one in sets]
     if console.json_mode:
@@ -262,7 +262,7 @@ def _publish(settings: Settings, reader: Reader, revisions: list[NextRevision], 
 
 
 def _wait(reader: Reader, revisions: Iterable[NextRevision], seconds: float, show: Callable[[int], None]) -> None:
-    ends = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     done = 0
     for revision in revisions:
         while True:
@@ -270,7 +270,7 @@ def _wait(reader: Reader, revisions: Iterable[NextRevision], seconds: float, sho
             show(done + count)
             if is_there:
                 break
-            if time.monotonic() > ends:
+            if time.monotonic() > deadline:
                 raise UnreachableError(
                     f"Set {revision.declared.name!r} is on the topic, but after {seconds:g} s the graph has "
                     f"about {count:,} of its {len(revision.events):,} events.",
@@ -292,12 +292,12 @@ def view(results: Sequence[SetResult]) -> str:
 
 
 def warnings(results: Sequence[SetResult]) -> str:
-    """Format warnings, one per line: unknown datasets, cycles, contradictions; empty without any."""
+    """Format warnings, one per line: unknown datasets, cycles, contradictions; empty if there are none."""
     return "\n".join(line for result in results for line in _warnings(result))
 
 
 def not_looked_up(names: Sequence[str]) -> str:
-    """Format a note on names without a namespace, for which the graph wasn't asked."""
+    """Format a note on names without a namespace, which weren't looked up in the graph."""
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return (
         f"{len(names):,} name{'s' * (len(names) != 1)} without a namespace {'were' if len(names) != 1 else 'was'} not "

@@ -24,12 +24,14 @@ def command(
     days: Annotated[
         int | None, typer.Option("--days", min=1, max=YEAR_DAYS, help="Number of days from 1 January instead of 31.")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave Kafka and Neo4j up; `headwater down` ends them.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave Kafka and Neo4j running; `headwater down` stops both.")
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. Then check that all is there.
+    """Run a real pipeline and follow its lineage: Spark on real flights, Kafka, Neo4j. Then check the result.
 
-    It has a Kafka, a Neo4j and a folder of its own, and each demo begins afresh. Exit status 5: a check failed.
+    The demo has its own Kafka, Neo4j and folder, and always begins with empty ones. Exit status 5: a check failed.
     """
     if full and days is not None:
         raise InputError("--full and --days contradict each other.", fix="Give one of them.")

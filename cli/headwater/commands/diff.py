@@ -50,7 +50,7 @@ def command(
     Lists columns with other sources or transformations, datasets read or written, and columns of schemas.
     """
     if before is None and before_run is None and before_code is None:
-        raise typer.BadParameter("say what to compare from: --before TIME, --before-run ID or --before-code VERSION")
+        raise typer.BadParameter("no start of the comparison: give --before, --before-run or --before-code")
     times = [time_if_given(text) for text in (before, after)]
 
     def sides() -> tuple[Point, Point]:
@@ -84,7 +84,7 @@ _SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), 
 
 
 def view(answer: Diff) -> RenderableType:
-    """Tables of datasets, schemas, then column lineage by target."""
+    """Tree of the changed datasets, the changed schemas, and the changed column lineage by target."""
     root = Tree(f"{_side(answer.before)} → {_side(answer.after)}", guide_style="dim")
     if answer.datasets:
         branch = root.add("datasets")
@@ -99,10 +99,10 @@ def view(answer: Diff) -> RenderableType:
         branch = root.add("column lineage")
         targets: dict[tuple[str, str], Tree] = {}
         for edge in answer.edges:
-            who = (edge.target.key, edge.job.key)
-            if who not in targets:
-                targets[who] = branch.add(_target(edge))
-            _grow(targets[who], edge)
+            target = (edge.target.key, edge.job.key)
+            if target not in targets:
+                targets[target] = branch.add(_target(edge))
+            _add_edge(targets[target], edge)
     return root
 
 
@@ -116,12 +116,12 @@ def summary(answer: Diff) -> str:
     changes = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
     lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
     if answer.truncated:
-        lines.append("There was more than is looked at: name a job or a dataset.")
+        lines.append("There is more lineage than one question compares: name a job or a dataset.")
     if answer.unknown_schemas:
         names = ", ".join(shortened(each.spelling) for each in answer.unknown_schemas)
-        lines.append(f"Used with a schema of which only the digest is known, so that columns may differ: {names}.")
+        lines.append(f"Columns may differ, because only the digest of a schema is known: {names}.")
     if answer.before.incomplete or answer.after.incomplete:
-        lines.append("Some column lineage is incomplete: what is missing may be there.")
+        lines.append("Some column lineage is incomplete: an edge that is missing here may exist.")
     if answer.next_cursor is not None:
         lines.append(next_page(answer.next_cursor))
     return "\n".join(lines)
@@ -136,15 +136,15 @@ def _side(side: Side) -> str:
 
 
 def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
-    """Names of added, removed and changed columns of one schema."""
+    """Group the names of columns by dataset, kind of change, and time with roles (all formatted)."""
     out: dict[tuple[str, DiffChange, str], list[str]] = {}
     for one in columns:
-        who = spelling(one.column.namespace, one.column.name)
+        dataset = spelling(one.column.namespace, one.column.name)
         name = shortened(one.column.column or "")
         if one.before is not None and one.after is not None:
             name += f" {retyped_text(one.before, one.after)}"
         when = ", ".join((moment_text(one.time), *(_ROLES[role] for role in one.roles)))
-        out.setdefault((shortened(who), one.change, when), []).append(name)
+        out.setdefault((shortened(dataset), one.change, when), []).append(name)
     return out
 
 
@@ -156,25 +156,25 @@ def _every(target: Asset) -> str:
     return ", every column," if target.column is None else ""
 
 
-def _grow(tree: Tree, edge: EdgeChange) -> None:
+def _add_edge(tree: Tree, edge: EdgeChange) -> None:
     source = Text("no input") if edge.source is None else asset_text(edge.source)
     if edge.change is not DiffChange.CHANGED:
-        does = edge.after or edge.before
-        tree.add(_line(edge.change, source, Text(f": {_does(does)}")))
+        transformations = edge.after or edge.before
+        tree.add(_line(edge.change, source, Text(f": {_transformations_text(transformations)}")))
         return
     branch = tree.add(_line(edge.change, source))
-    for one in _less(edge.before, edge.after):
+    for one in _only_in_first(edge.before, edge.after):
         branch.add(_line(DiffChange.REMOVED, Text(transformation_text(one))))
-    for one in _less(edge.after, edge.before):
+    for one in _only_in_first(edge.after, edge.before):
         branch.add(_line(DiffChange.ADDED, Text(transformation_text(one))))
 
 
-def _less(these: tuple[Transformation, ...], others: tuple[Transformation, ...]) -> list[Transformation]:
-    return [one for one in these if one not in others]
+def _only_in_first(first: tuple[Transformation, ...], second: tuple[Transformation, ...]) -> list[Transformation]:
+    return [one for one in first if one not in second]
 
 
-def _does(does: tuple[Transformation, ...]) -> str:
-    return "; ".join(transformation_text(one) for one in does)
+def _transformations_text(transformations: tuple[Transformation, ...]) -> str:
+    return "; ".join(transformation_text(one) for one in transformations)
 
 
 def _line(change: DiffChange, *parts: Text) -> Text:

@@ -52,10 +52,10 @@ ReasonOption = Annotated[
     list[DeadLetterReason] | None,
     typer.Option("--reason", help="Only letters with this reason; may be repeated.", case_sensitive=False),
 ]
-JobOption = Annotated[str | None, typer.Option("--job", help="Only letters of this job or dataset, by its key's name.")]
+JobOption = Annotated[str | None, typer.Option("--job", help="Only letters whose key names this job or dataset.")]
 SinceOption = Annotated[
     str | None,
-    typer.Option("--since", metavar="TIME", help="Only letters published then or later: 1h (ago), yesterday."),
+    typer.Option("--since", metavar="TIME", help="Only letters of this time or later: 1h (ago), yesterday."),
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only letters published before this time.")
@@ -89,7 +89,7 @@ def show(
     place: Annotated[
         str,
         typer.Argument(
-            help="Its offset on the dead-letter topic, PARTITION@OFFSET, or an event's id or the beginning of it."
+            help="The letter's PARTITION@OFFSET on the dead-letter topic; or the event's id, or its beginning."
         ),
     ],
     json_output: JsonOption = False,
@@ -114,18 +114,18 @@ def replay(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be sent, and send nothing.")] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Send dead letters back to their topic, after a release or a schema that makes them good.
+    """Send dead letters back to their topic, once a new release or schema can process them.
 
-    Name them by --reason, --job, --since or --until, or give --all. They go to the events topic, or to the topic that
-    `consume --openlineage-topic` read them from. The last letter of each record is sent, with the original's key, value
-    and headers. Doing it twice is harmless: the graph comes out the same. A letter that was sent counts as dealt with
-    once every letter before it on the topic is. Exit status 5: some weren't sent, because the topic refuses them as too
-    large, or because the letter has no bytes.
+    Choose letters by --reason, --job, --since or --until, or give --all. They go to the events topic, or to the topic
+    from which `consume --openlineage-topic` read them. If a record has several letters, the last one is sent, with key,
+    value and headers of the original record. Replaying twice is harmless: the graph is the same. A sent letter counts
+    as acknowledged once all letters before it on the topic are, too. Exit status 5: some letters weren't sent, because
+    the topic refuses them as too large, or because they don't have the bytes of the record.
     """
     choice = _choice(reason, job, since, until)
     if all_ == (choice != LetterFilter()) and not (dry_run and not all_):
         raise InputError(
-            "--all and a choice of letters exclude each other." if all_ else "Nothing says which letters to send.",
+            "--all and a choice of letters exclude each other." if all_ else "No letters are chosen.",
             fix="Choose by --reason, --job, --since or --until, or give --all.",
         )
     with _kafka() as (topics, settings), console.progress() as progress:
@@ -134,7 +134,7 @@ def replay(
         if dry_run:
             sent, refused = 0, {}
         else:
-            # Read again instead of kept: all letters together may be larger than memory.
+            # The topic is read again: all letters together may be too large for the memory.
             chosen = (letter for letter in letters(topics.client, topics.dead_letters) if found.includes(letter))
             report = send_back(topics.client, topics.events, chosen, sent=lambda: progress.advance(task))
             sent, refused = report.sent, report.refused
@@ -146,9 +146,9 @@ def replay(
     if refused:
         place, error = next(iter(refused.items()))
         raise CheckFailedError(
-            f"{len(refused)} letters were refused, the one at {place} with: {error}.",
-            fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from. What a letter "
-            "without bytes stood for has to be emitted again.",
+            f"{len(refused)} letters weren't sent, the one at {place} because of: {error}.",
+            fix=f"Raise max.message.bytes of {topics.events}, or of the topic that the letter came from. The event "
+            "of a letter without bytes has to be emitted again.",
         )
 
 
@@ -157,10 +157,10 @@ def acknowledge_all(
     yes: YesOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Mark all dead letters that are there now as dealt with: the alert on them ends.
+    """Mark all current dead letters as acknowledged: the alert on them ends.
 
-    They stay on their topic, where `dlq list`, `show` and `replay` find them; `graph verify` needs them. Letters that
-    come later wait again.
+    They stay on their topic, where `dlq list`, `show` and `replay` find them; `graph verify` needs them. Later letters
+    cause the alert again.
     """
     with _kafka() as (topics, settings):
         found = _selected(topics, settings, LetterFilter())
@@ -186,13 +186,13 @@ def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Selected, ref
 def skip(
     topic: Annotated[str, typer.Argument(help="Topic on which the consumer is stuck.")],
     partition: Annotated[int, typer.Argument(help="Number of the partition.", min=0)],
-    offset: Annotated[int, typer.Argument(help="Offset of the record, which is the next that is consumed.", min=0)],
+    offset: Annotated[int, typer.Argument(help="Offset of the record; it must be the group's next one.", min=0)],
     json_output: JsonOption = False,
 ) -> None:
-    """Skip one record that stops the consumer: set it aside, and let its partition go on after it.
+    """Skip one record at which the consumer is stuck, so that its partition goes on after the record.
 
     Stop the consumers first. The record becomes a dead letter with the reason SKIPPED, byte for byte; then the offset
-    after it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
+    after the record is committed for the group. Exit status 2: the group has consumers, or its next record is another.
     """
     with _kafka() as (topics, settings):
         group = settings.materializer.group
@@ -210,19 +210,19 @@ def skip(
         except NotNextError as error:
             place = "has no such partition" if error.next_offset is None else f"goes on at {error.next_offset}"
             raise InputError(
-                f"{where} isn't what group {group} consumes next: it {place}.",
-                fix="The log of `headwater consume` names the record that it stands still at.",
+                f"{where} isn't the next record of group {group}: it {place}.",
+                fix="The log of `headwater consume` names the record at which the consumer is stuck.",
             ) from error
     size = None if record.value is None else len(record.value)
     console.result({"topic": topic, "partition": partition, "offset": offset, "bytes": size, "group": group})
-    console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on behind it.")
+    console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on after it.")
 
 
 class _Selected:
-    """Locations of the letters that match a filter and weren't superseded, and their census.
+    """Letters that match a filter and are the latest of their record: their locations and census.
 
     Attributes:
-        acknowledged: letters that somebody has dealt with.
+        acknowledged: acknowledged letters of the topic.
     """
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
@@ -230,28 +230,28 @@ class _Selected:
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )
-        standing = LatestLetters(letters(topics.client, topics.dead_letters))
+        latest = LatestLetters(letters(topics.client, topics.dead_letters))
         self.census = Census()
-        self._places: set[str] = set()
+        self._selected: set[str] = set()
         self._overtaken: set[str] = set()
         for letter in letters(topics.client, topics.dead_letters):
-            taken = choice.takes(letter)
-            if not standing.stands(letter):
+            is_chosen = choice.takes(letter)
+            if not latest.stands(letter):
                 self._overtaken.add(letter.where)
-                self.census.overtaken += taken
-            elif taken:
+                self.census.overtaken += is_chosen
+            elif is_chosen:
                 self.census.add(letter)
                 self.census.acknowledged += self.acknowledged.covers(letter)
-                self._places.add(letter.where)
+                self._selected.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Return True if the letter was selected. Letters that arrived since then aren't selected."""
-        return letter.where in self._places
+        """Return True if the letter was selected. Letters that arrived after the selection aren't."""
+        return letter.where in self._selected
 
     @property
     def settled(self) -> frozenset[str]:
         """Locations of letters that need no attention once the selected ones are sent."""
-        return frozenset(self._places | self._overtaken)
+        return frozenset(self._selected | self._overtaken)
 
 
 def _selected(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Selected:
@@ -275,7 +275,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """Find the letter at a location; else the last letter of the event with that id or unique beginning of its id.
+    """Find the letter at a location, or else the last letter of the event whose id is or uniquely begins with the text.
 
     Raises:
         InputError: several events have ids with this beginning.
@@ -316,7 +316,7 @@ def _choice(
 
 @contextlib.contextmanager
 def _kafka() -> Iterator[tuple[_Topics, Settings]]:
-    """The topics of the settings."""
+    """Topics and settings; errors of Kafka within the block end the command."""
     settings = connected_settings(kafka=True)
     names = settings.topic.names()
     with asking_kafka(settings.kafka, doing=f"reading {names.dead_letters}"):
@@ -324,7 +324,7 @@ def _kafka() -> Iterator[tuple[_Topics, Settings]]:
 
 
 def census_document(found: Census) -> dict[str, Any]:
-    """`dlq list --json`."""
+    """Document of `dlq list --json`."""
     return {
         "letters": found.letters,
         "waiting": found.waiting,
@@ -367,7 +367,7 @@ def census_view(found: Census) -> RenderableType:
 
 
 def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any]:
-    """`dlq show --json`."""
+    """Document of `dlq show --json`."""
     return {
         "at": letter.where,
         "source": None if letter.source is None else str(letter.source),
@@ -392,7 +392,7 @@ def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any
 
 
 def letter_view(document: dict[str, Any]) -> RenderableType:
-    """Show the letter, then its content."""
+    """View of a letter's document: the letter, then its content."""
     value = document["value"]
     table = plain_table()
     for name in ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt"):
@@ -402,7 +402,7 @@ def letter_view(document: dict[str, Any]) -> RenderableType:
     if document["left_out_bytes"] is not None:
         table.add_row("left out", f"{document['left_out_bytes']} bytes")
     table.add_row("value", f"{value['bytes']:,} bytes, begins with {value['starts'] or 'nothing'}")
-    table.add_row("this release says", visible(value["problem_now"] or "a good event: replay it"))
+    table.add_row("problem now", visible(value["problem_now"] or "none: this release can apply it, so replay it"))
     if value["fields"] is None:
         return table
     return Group(table, "", json_escaped(json.dumps(value["fields"], indent=2, default=str, ensure_ascii=False)))

@@ -39,7 +39,7 @@ def command(
             "--outbox",
             envvar="HEADWATER_OUTBOX_PATH",
             show_envvar=False,
-            help="Folder of outboxes, as outbox_path of the jobs. Default: that of the user.",
+            help="Folder of outboxes, `outbox_path` of the jobs. Default: the folder of this user.",
         ),
     ] = None,
     no_outbox: Annotated[
@@ -59,7 +59,7 @@ def command(
     except RuntimeError as error:
         raise InputError(f"No folder of outboxes: {error}.", fix="Name it with --outbox.") from error
     settings = connected_settings(kafka=True, neo4j=True)
-    with console.status("Looking"):
+    with console.status("Checking"):
         found = examine(settings, folder=folder, budget_seconds=budget.total_seconds(), archive=archive)
     document = {
         "findings": [
@@ -77,7 +77,7 @@ def command(
     console.result(document, _table(found))
     counts = ", ".join(f"{count} {severity.value}" for severity, count in found.totals.items())
     if found.failed:
-        raise CheckFailedError(f"The checklist isn't fulfilled: {counts}.", fix="Each FAIL above has what to do.")
+        raise CheckFailedError(f"The checklist isn't fulfilled: {counts}.", fix="Each FAIL above states what to do.")
     console.message(f"{counts}.")
 
 

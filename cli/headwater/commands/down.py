@@ -16,11 +16,11 @@ def command(
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, unless you say otherwise."""
+    """Stop the Kafka and Neo4j that `headwater up` started. Their data is kept, except with --purge."""
     data_dir = paths.data_dir()
     with console.status("Stopping Kafka and Neo4j"):
         was_running = lifecycle.bring_down(data_dir)
-        # Also the stack of a demo that kept it up.
+        # Also the stack that `headwater demo --keep` left running.
         was_running |= lifecycle.bring_down(paths.demo_dir())
     if purge:
         lifecycle.purge(data_dir)

@@ -55,11 +55,12 @@ _LONGEST_REASON: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class RefusedDocument:
-    """Refused document.
+    """Document that was refused, with the reason.
 
     Attributes:
+        file: given name of the file.
         line: line in the file, from 1.
-        pointer: JSON pointer to the field at fault; empty: the document.
+        pointer: JSON pointer to the field at fault; empty: the whole document.
         reason: kind of fault, an `intake.receiving.RefusalReason`.
         message: the fault.
     """
@@ -79,6 +80,7 @@ class NotedDocument:
     """Value that was filled in, or facet that wasn't read, in an accepted document.
 
     Attributes:
+        file: given name of the file.
         line: line in the file, from 1.
         pointer: JSON pointer to the field.
         message: the fault, and Headwater's repair.
@@ -95,7 +97,7 @@ class NotedDocument:
 
 @dataclass(slots=True)
 class EmissionCounts:
-    """Counts of the documents and events so far. Written by the reading and the publishing thread.
+    """Counts of the documents and events so far. The reading and the publishing thread write them.
 
     Attributes:
         read: documents read.
@@ -104,7 +106,7 @@ class EmissionCounts:
         refused: documents refused.
         too_large: events that are too large for Kafka; their documents count as refused.
         noted: documents accepted although they don't follow the specification.
-        failed: valid events that Kafka didn't accept; `failure` has the reason.
+        failed: valid events that Kafka didn't accept; `failure` has the latest reason.
     """
 
     read: int = 0
@@ -135,17 +137,17 @@ class EmissionCounts:
         self.notes += [NotedDocument(file, line, each.pointer, each.message) for each in notes[:room]]
 
     def settled(self, file: str, line: int, count: int, failures: Sequence[Undeliverable]) -> None:
-        """Count a document's events, acknowledged and failed ones."""
-        for_good = [failure for failure in failures if failure.for_good]
-        passing = [failure for failure in failures if not failure.for_good]
+        """Count the acknowledged and the failed events of a document."""
+        permanent = [failure for failure in failures if failure.for_good]
+        temporary = [failure for failure in failures if not failure.for_good]
         with self.lock:
             self.sent += count - len(failures)
-            self.too_large += len(for_good)
-            self.failed += len(passing)
-            if passing:
-                self.failure = passing[-1].reason
-        if for_good:
-            self.refuse(file, line, Refusal(RefusalReason.TOO_LARGE, "", for_good[0].reason))
+            self.too_large += len(permanent)
+            self.failed += len(temporary)
+            if temporary:
+                self.failure = temporary[-1].reason
+        if permanent:
+            self.refuse(file, line, Refusal(RefusalReason.TOO_LARGE, "", permanent[0].reason))
 
     def document(self) -> dict[str, Any]:
         """For `--json`."""
@@ -171,7 +173,7 @@ def openlineage(
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Refuse events that don't follow the specification, instead of noting what was filled in."
+            "--strict", help="Refuse events that don't follow the specification, instead of filling in missing values."
         ),
     ] = False,
     correct: Annotated[
@@ -184,7 +186,7 @@ def openlineage(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Send OpenLineage events to the events topic, for backfills and for trying things.
+    """Send OpenLineage events to the events topic, for backfills and experiments.
 
     Events that are refused are counted and shown with file, line, field and reason; all others are sent. Sending a file
     again is harmless: an event has the same id each time. Ctrl-C waits for the events read so far and shows the counts.
@@ -196,7 +198,7 @@ def openlineage(
     settings = connected_settings({"analysis.tenant": tenant, "openlineage.strict": strict or None}, kafka=not dry_run)
     done = EmissionCounts()
     if dry_run:
-        _read_all(files, _Nowhere(), settings, done, correct)
+        _read_all(files, _DiscardingSink(), settings, done, correct)
     else:
         _publish(files, settings, done, correct)
     _report(done, dry_run=dry_run)
@@ -212,11 +214,11 @@ def openlineage(
         )
 
 
-class _Nowhere:
-    """Takes every event and forgets it."""
+class _DiscardingSink:
+    """Sink of a dry run: accepts all events and sends none."""
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
-        """Forget the documents."""
+        """Discard the events; `settled` is never called."""
 
     def problem(self) -> None:
         """Return None: nothing is sent, so there is no problem."""
@@ -225,8 +227,8 @@ class _Nowhere:
 def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
     with asking_kafka(settings.kafka, doing=f"publishing to {names.events}"):
-        # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no broker
-        # answers.
+        # Without topics to create, this only connects: if no broker answers, the command ends at once, with the right
+        # exit status.
         ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
         publisher = Publisher(publisher_settings(settings), names)
         try:
@@ -283,7 +285,7 @@ def _send(
         corrections = [correction(event, correct, datetime.now(UTC), ahead) for event in events]
         events = [event for event in corrections if event is not None]
         if len(events) < len(corrections):
-            message = "a correction is a DatasetEvent or a JobEvent: what a run reported has happened"
+            message = "--correct is for DatasetEvents and JobEvents: facts that a run reported can't be corrected"
             done.refuse(file, document.line, Refusal(RefusalReason.NOT_AN_EVENT, "/run", message))
             return
     try:
@@ -333,7 +335,7 @@ def _mapped(file: IO[bytes]) -> Iterator[SplitDocument]:
 
 
 def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
-    """Split a stream into documents: lines as they arrive; an array or a single document once complete, from a file."""
+    """Split a stream into documents: lines as they arrive; an array or a single document via a temporary file."""
     first, skipped = b"", 0
     for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
         first = line
@@ -351,7 +353,7 @@ def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return True if a line is a complete document. Then each line is a document."""
+    """Return True if a line is a complete document. Then all lines of the stream are documents."""
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 
@@ -371,7 +373,7 @@ def _report(done: EmissionCounts, *, dry_run: bool = False, interrupted: bool = 
     table.add_row("read", f"{done.read:,}")
     table.add_row("refused", f"{done.refused:,}")
     if done.noted:
-        table.add_row("taken with notes", f"{done.noted:,}")
+        table.add_row("accepted with notes", f"{done.noted:,}")
     table.add_row("Headwater's events", f"{done.taken:,}")
     table.add_row("  acknowledged by Kafka", "none, with --dry-run" if dry_run else f"{done.sent:,}")
     if console.json_mode:

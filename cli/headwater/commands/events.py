@@ -38,17 +38,18 @@ def command(
 ) -> None:
     """Show the newest events on the topic, as they were published: no graph and no consumer is needed.
 
-    With --job or --kind the whole topic is read for them. A record that can't be decoded is shown with the reason.
+    With --job or --kind, the whole topic is read. Without them, a record that can't be decoded is shown with the
+    reason.
     """
     settings = connected_settings(kafka=True)
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
-    is_choosy = job is not None or bool(kind)
+    is_filtered = job is not None or bool(kind)
     with (
         asking_kafka(settings.kafka, doing=f"reading {names.events}"),
         event_decoder(settings) as decoder,
         console.status(f"Reading {names.events}"),
     ):
-        records = records_to_end(client, names.events, newest=None if is_choosy else last)
+        records = records_to_end(client, names.events, newest=None if is_filtered else last)
         found = _chosen(_decoded(records, decoder), job, frozenset(kind or ()))
         newest = heapq.nlargest(last, found, key=_published)
     newest.reverse()
@@ -67,7 +68,7 @@ def _decoded(records: Iterable[FetchedRecord], decoder: Decoder) -> Iterator[Rea
 
 
 def _chosen(read: Iterable[Read], job: str | None, kinds: frozenset[EventKind]) -> Iterator[Read]:
-    """Filter of events. A record that can't be decoded is shown only without a filter."""
+    """Filter the events by job and kind. A record that can't be decoded passes only if there is no filter."""
     for record, event in read:
         if isinstance(event, DecodeError):
             if job is None and not kinds:
@@ -86,7 +87,7 @@ def _published(read: Read) -> tuple[int, int, int]:
 
 
 def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> dict[str, Any]:
-    """`events --json`: each record's location on the topic, and its event, or the reason why it has none."""
+    """Document of `events --json`: location of each record, with its event, or the reason why it can't be decoded."""
     return {
         "events": [
             {
@@ -100,7 +101,7 @@ def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -
 
 
 def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> RenderableType:
-    """Table with a row for each, the newest last."""
+    """Table with a row for each record, the newest last."""
     if not read:
         return "No events."
     rows = plain_table("time", "kind", "job", "what", "at")

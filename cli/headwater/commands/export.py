@@ -44,7 +44,7 @@ def openlineage(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="Only events on this dataset and those around it. Default: all.",
+            help="Only events on this dataset and its neighbours. Default: all.",
             autocompletion=complete_dataset,
             show_default=False,
         ),
@@ -65,10 +65,10 @@ def openlineage(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print events as OpenLineage documents, one a line: all, those of a time range, or those around a dataset.
+    """Print events as OpenLineage documents, one a line: all events, or those of a time range or around a dataset.
 
     The events come from the topic, which is read twice; a dataset's neighbours come from the graph. `headwater emit
-    openlineage` makes the same graph of the documents. With --json they are only written to the file given by -o.
+    openlineage` makes the same graph from the documents. With --json, documents are written only to the file of -o.
     """
     begin, end, hops = time_if_given(since), time_if_given(until), parse_hops(depth)
     if begin is not None and end is not None and end <= begin:
@@ -103,7 +103,7 @@ def openlineage(
     if unreadable.count:
         console.warning(f"{unreadable.count:,} records aren't events; `headwater dlq list` has the reasons.")
     if unsendable := exporter.totals.unsendable:
-        console.warning(f"{unsendable:,} events hold a document that is none of OpenLineage, and are left out.")
+        console.warning(f"{unsendable:,} events are left out: their document isn't an OpenLineage event.")
     if output is not None or json_output:
         console.result(document, _table(document))
 
@@ -120,7 +120,7 @@ def contract(
         typer.Option(
             "--id",
             metavar="ID",
-            help="Make one contract of all of them, with this id. Default: one of each, with the dataset's name.",
+            help="Make one contract for all datasets, with this id. Default: one for each, with the dataset's name.",
             show_default=False,
         ),
     ] = None,
@@ -132,7 +132,7 @@ def contract(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print the ODCS data contracts of datasets: the declared one, unchanged; else one made from the graph.
+    """Print the ODCS data contracts of datasets: the declared contract, unchanged, or else one made from the graph.
 
     A contract made from the graph has the declarations of all sets on the dataset and its columns, and the observed
     schema. `headwater declare FILE` accepts it.
@@ -161,14 +161,14 @@ def _warn(one: DatasetContract) -> None:
     name = shortened(one.datasets[0]) + (f" and {len(one.datasets) - 1:,} more" if one.datasets[1:] else "")
     if one.other_sets:
         console.warning(
-            f"The contract of {name} is that of set {shortened(one.set or '')}. It has nothing of what "
-            f"{', '.join(map(shortened, one.other_sets))} declares of it; --made has all."
+            f"The contract of {name} is the document of set {shortened(one.set or '')}. It leaves out the "
+            f"declarations of {', '.join(map(shortened, one.other_sets))}; --made includes all."
         )
     if one.contradictions:
         console.warning(
             f"Sets contradict each other about {name}, in {one.contradictions:,} "
-            f"propert{'y' if one.contradictions == 1 else 'ies'}; the contract has the values that are shown, and "
-            "`headwater show` has all."
+            f"propert{'y' if one.contradictions == 1 else 'ies'}; the contract has one value of each, and "
+            "`headwater show` lists all."
         )
 
 

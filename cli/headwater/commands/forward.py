@@ -70,9 +70,9 @@ def openlineage(
             "kafka:TOPIC, each with the reason in its headers."
         ),
     ] = "openlineage-refused.jsonl",
-    group: Annotated[str | None, typer.Option(help="The consumer group; one for each collector.")] = None,
+    group: Annotated[str | None, typer.Option(help="Consumer group. Each collector needs its own.")] = None,
     until_caught_up: Annotated[
-        bool, typer.Option("--until-caught-up", help="Stop once what is on the topic now is delivered.")
+        bool, typer.Option("--until-caught-up", help="Stop once all events that are on the topic now are delivered.")
     ] = False,
     port: Annotated[
         int | None,
@@ -84,10 +84,10 @@ def openlineage(
 ) -> None:
     """Send events to another OpenLineage consumer, and go on until stopped.
 
-    Offsets are committed to Kafka once the collector has accepted the documents, so nothing is lost while it is away.
-    After a crash a collector may get documents twice. The token and the certificates are
-    settings (HEADWATER_FORWARD_…), never arguments. Ctrl-C or SIGTERM ends after the current document and exits 0.
-    Exit status 6: the collector refuses the token, or there is none at --to.
+    Offsets are committed to Kafka once the collector has accepted the documents, so no event is lost while the
+    collector is unreachable. After a crash, a collector may get documents twice. Token and certificates are settings
+    (HEADWATER_FORWARD_…), never arguments. Ctrl-C or SIGTERM ends the command after the current document, with status
+    0. Exit status 6: the collector refuses the token, or there is no collector at --to.
     """
     settings = connected_settings(
         {"forward.group": group, "analysis.tenant": tenant, "log.format": log_format}, kafka=True, silently=True
@@ -186,7 +186,7 @@ def _topic(settings: Settings, where: str, option: str) -> KafkaCollector:
 
 @contextlib.contextmanager
 def _served(forwarder: Forwarder, metrics: ForwardMetrics, host: str, port: int | None) -> Iterator[str]:
-    """Serve metrics and health, if a port is given; yields the address, for the log."""
+    """Serve metrics and health, if a port is given. Yields a sentence with the address for the log, or nothing."""
     if port is None:
         yield ""
         return

@@ -32,7 +32,7 @@ def command(
         typer.Option(
             "--max-severity",
             case_sensitive=False,
-            help="Only incidents of this severity or a worse one hold it. One without a severity always does.",
+            help="Only incidents of this severity or worse count. An incident without a severity always counts.",
             show_default=False,
         ),
     ] = None,
@@ -40,9 +40,9 @@ def command(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.
+    """Show whether open incidents cover the data that a job would read. Exit status 5: one does, or possibly does.
 
-    Bad data is looked for in the graph as it is now, not in the incidents' records.
+    The reach of the incidents is computed from the current graph; their recorded reach isn't used.
 
     headwater gate delays --partition day=2025-01-31 --max-severity sev2 && spark-submit report.py
     """
@@ -64,5 +64,5 @@ def command(
         names = ", ".join(shortened(hold.incident) for hold in found.holds[:5])
         raise CheckFailedError(
             f"{shortened(found.dataset.spelling)} is held{f' by {names}' if names else ''}.",
-            fix="`headwater incident show` lists what is bad; repair it, or resolve the incident.",
+            fix="`headwater incident show` lists the bad data: repair it, or resolve the incident.",
         )

@@ -65,7 +65,7 @@ def dump(
 ) -> None:
     """Print the graph as JSON lines: equal graphs give equal bytes.
 
-    With --json the lines are counted and hashed, and only written to the file given by -o: compare graphs by `sha256`.
+    With --json, the lines are counted and hashed, and written only to the file of -o. Compare graphs by `sha256`.
     """
     settings = connected_settings(neo4j=True).neo4j
     with current_graph(settings) as driver, line_sink(output, silent=json_output) as sink:
@@ -114,9 +114,9 @@ def verify(
 ) -> None:
     """Check that no event is lost and that the graph equals the fold of the events.
 
-    Accounting: acknowledged = applied + dead-lettered, and no dead letter is a good event. Chains: no gaps, overlaps or
+    Accounting: acknowledged = applied + dead-lettered, and no dead letter can be applied. Chains: no gaps, overlaps or
     conflicts. The graph: equal, node by node, to the fold of all events that the group has committed; the fold is
-    computed in memory. Stop writing meanwhile. Exit status 5: a check failed.
+    computed in memory. Stop the group's consumers meanwhile. Exit status 5: a check failed.
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     topic = settings.topic.names().events
@@ -145,7 +145,7 @@ def verify(
     console.result(document, _view(document))
     if faults:
         raise CheckFailedError(
-            f"Checks failed: {'; '.join(faults)}.", fix="docs/materializer.md has what to do about each."
+            f"Checks failed: {'; '.join(faults)}.", fix="docs/materializer.md states what to do about each."
         )
 
 
@@ -154,7 +154,7 @@ def _account(settings: Settings) -> Accounting:
 
 
 def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
-    """Compare the graph; return the comparison and its basis."""
+    """Compare the graph with the fold of the events; return the comparison and the fold."""
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
     with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
@@ -172,7 +172,7 @@ def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
         )
     if committed_offsets(client, names.events, group) != expected.committed:
         raise HeadwaterError(
-            f"Group {group} went on meanwhile, so the graph and the events can't be compared.",
+            f"Group {group} consumed events meanwhile, so the graph and the events can't be compared.",
             fix="Stop its consumers, or try again when nothing is written.",
         )
     return comparison, expected
@@ -194,7 +194,7 @@ def _faults(
             (f"{len(unaccounted):,} records are neither applied nor dead-lettered", not unaccounted),
             (f"{len(good_letters):,} dead letters are of events that can be applied", not good_letters),
             (f"{broken:,} chains of intervals are broken", broken == 0),
-            ("the graph differs from what the events make", comparison is None or comparison.same),
+            ("the graph differs from the fold of the events", comparison is None or comparison.same),
         )
         if not holds
     ]
@@ -207,7 +207,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
         figures.add_row(name.replace("_", "-"), f"{accounting[name]:,}")
     parts: list[RenderableType] = [figures]
     if left_out := accounting["left_out"]:
-        parts.append("\nLeft out of the comparison, because they can't be read; what they held isn't known:")
+        parts.append("\nRecords left out of the comparison, because they can't be read; their content is unknown:")
         parts += [visible(each) for each in left_out[:SAMPLES]]
         parts += [f"and {len(left_out) - SAMPLES:,} more"] if len(left_out) > SAMPLES else []
     if document["good_letters"]:
@@ -220,7 +220,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
         parts += ["", chains]
     if graph is not None:
         parts.append(
-            f"\n{graph['equal']:,} nodes and relationships as the events make them, {graph['missing']:,} missing, "
+            f"\n{graph['equal']:,} nodes and relationships equal the fold of the events, {graph['missing']:,} missing, "
             f"{graph['extra']:,} too many, {graph['changed']:,} changed"
         )
         parts += [visible(_difference(sample)) for sample in graph["samples"]]
@@ -260,8 +260,8 @@ def rebuild(
     """Delete the graph and make it again from the events topic: the same graph, byte for byte.
 
     Stop the group's consumers first. The group's offsets are reset, Headwater's nodes in Neo4j are deleted, and the
-    topic is consumed from its beginning, or from the end of the archive. After an interruption, run it again. Needed
-    after an upgrade that changes the graph's model.
+    topic is consumed from its beginning, or from the end of the archive. After an interruption, run the command again.
+    A rebuild is needed after an upgrade that changes the graph's model.
     """
     document, totals = _rebuilt(_settings(group), archive, yes=yes)
     console.result(document, totals_table(totals))
@@ -294,10 +294,10 @@ def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dic
         if any(committed_offsets(client, topic, group).values()):
             raise CheckFailedError(
                 f"A consumer of group {group} wrote while the graph was being deleted.",
-                fix="Stop it, and run this again.",
+                fix="Stop it, and run the command again.",
             )
     archived = None if source is None else _from_archive(settings, source)
-    console.message(f"{deleted:,} nodes deleted; reading {topic} from where it isn't read yet")
+    console.message(f"{deleted:,} nodes deleted; reading {topic} from the first unread record")
     totals = consume(settings, until_caught_up=True)
     return totals.document() | {"nodes_deleted": deleted, "from_archive": archived and archived.document()}, totals
 
@@ -333,10 +333,10 @@ def restored(
 ) -> None:
     """After a restore of Neo4j, set the consumer group back to the end of the restored graph.
 
-    Kafka keeps the group's offsets, a backup of Neo4j the graph's: without this command, events applied after the
-    backup stay missing. Stop the group's consumers before; start them afterwards. Events that are applied again change
-    nothing. Exit status 5: records that the graph lacks have expired on the topic; `headwater graph rebuild --archive`
-    brings them back.
+    The group's offsets are in Kafka, so the backup of Neo4j doesn't restore them: without this command, events that
+    were applied after the backup stay missing. Stop the group's consumers before, and start them afterwards. Events
+    that are applied again change nothing. Exit status 5: records that the graph lacks have expired on the topic;
+    `headwater graph rebuild --archive` brings them back.
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
@@ -356,7 +356,7 @@ def restored(
                 back[each.partition] = max(each.begin, holds_until)
                 records += each.committed - back[each.partition]
         if back:
-            confirm(f"Set group {group} back by {records:,} records of {topic}, as far as the graph goes?", yes=yes)
+            confirm(f"Set group {group} back by {records:,} records of {topic}, to the end of the graph?", yes=yes)
             commit(client, group, back)
     console.result(
         {
@@ -368,7 +368,7 @@ def restored(
         },
         f"{records:,} records will be applied again: start the consumers."
         if back
-        else "The group stands at the graph's end.",
+        else "The group is at the end of the graph.",
     )
     if expired:
         raise CheckFailedError(
@@ -383,8 +383,8 @@ def migrate(
 ) -> None:
     """After an upgrade or downgrade, bring the graph to the version that this release reads and writes.
 
-    Nothing is done if it has that version, or is empty. Else it is rebuilt, as `rebuild` does: there is no conversion
-    in place. Stop the group's consumers first. After an interruption, run `rebuild`.
+    Nothing is done if the graph has this version, or is empty. Otherwise the graph is rebuilt, as by `rebuild`: there
+    is no conversion in place. Stop the group's consumers first. After an interruption, run `rebuild`.
     """
     settings = _settings(group)
     with graph_driver(settings.neo4j) as driver:
@@ -393,9 +393,9 @@ def migrate(
         except GraphVersionMismatch as mismatch:
             found = mismatch.found
         else:
-            text = f"The graph is of version {GRAPH_VERSION}, as this release has it, or empty."
+            text = f"The graph has version {GRAPH_VERSION}, the version of this release, or is empty."
             console.result({"version": GRAPH_VERSION, "migrated_from": None}, text)
             return
-    console.message(f"The graph is of version {found}; this release has version {GRAPH_VERSION}.")
+    console.message(f"The graph has version {found}; this release has version {GRAPH_VERSION}.")
     document, totals = _rebuilt(settings, archive, yes=yes)
     console.result({"version": GRAPH_VERSION, "migrated_from": found} | document, totals_table(totals))

@@ -90,7 +90,7 @@ def command(
         typer.Option(
             "--type",
             case_sensitive=False,
-            help="Kind of change; with --change it follows from that.",
+            help="Kind of change. Default: derived from --change.",
             show_default=False,
         ),
     ] = None,
@@ -107,7 +107,7 @@ def command(
     offsets: Annotated[
         str | None,
         typer.Option(
-            help=f"Of these offsets of a topic's partition alone: 120, 120..130, 120.., 0:120..130. {RANGES_HELP}"
+            help=f"Only data at these offsets of a topic's partition: 120, 120..130, 120.., 0:120..130. {RANGES_HELP}"
         ),
     ] = None,
     since: Annotated[str | None, typer.Option(help="Only data of a topic that arrived at this time or later.")] = None,
@@ -148,15 +148,15 @@ def command(
     )
     page = ImpactPage(parse_hops(depth), ask.limit, ask.cursor)
     with in_words(_in_words_of_options):
-        judged_by: Policy | None = None if policy is None else load_policy(policy)
+        loaded_policy: Policy | None = None if policy is None else load_policy(policy)
 
     def question(reader: Reader) -> Impact:
         with in_words(_in_words_of_options):
-            return analyze(reader, asked, judged_by, page, arrived)
+            return analyze(reader, asked, loaded_policy, page, arrived)
 
     def at_server(server: Server) -> Impact:
         if policy is not None:
-            raise InputError("--policy is for a database; a server judges by its own policy.")
+            raise InputError("--policy works only with a database; a server uses its own policy.")
         with in_words(_in_words_of_options):
             given = {"depth": hops(page.depth), "limit": page.limit, "cursor": page.cursor}
             return server.post(("impact", "analyze"), Impact, asked, given)
@@ -243,7 +243,7 @@ def _consumer(consumer: ImpactedConsumer) -> Text:
 
 
 def _jobs(impact: Impact) -> Table:
-    table = plain_table("job", "", "hops", "what it has to do with it", "owner")
+    table = plain_table("job", "", "hops", "effect on the job", "owner")
     for job in impact.jobs:
         table.add_row(
             Text(shortened(job.job.name), style="bold"),
@@ -298,9 +298,9 @@ def _line(item: ImpactItem) -> Text:
     done = last.transformation
     how = "LOOKUP" if item.cause is Cause.LOOKUP else done.kind if done else ""
     by = f"{how} by {shortened(last.job.name)}"
-    of = f", {shortened(_called(before))}" if before else ""
+    source = f", {shortened(_short_name(before))}" if before else ""
     maybe = ", possible" if item.possible else ""
-    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}{maybe}", "dim")
+    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{source}{maybe}", "dim")
 
 
 def _whole(item: ImpactItem) -> str:
@@ -308,10 +308,10 @@ def _whole(item: ImpactItem) -> str:
 
 
 def _path_text(start: Asset, item: ImpactItem) -> str:
-    names = [shortened(_called(start))]
+    names = [shortened(_short_name(start))]
     for hop in item.path:
         done = f" {hop.transformation.kind}" if hop.transformation else " possible" if hop.possible else ""
-        names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")
+        names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_short_name(hop.asset))}")
     return " ".join(names)
 
 
@@ -326,10 +326,10 @@ def _part(part: Part) -> str:
         return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
     if part.version is not None:
         return f"version {shortened(part.version)}{certainty}"
-    return f"{shortened(part.text) if part.text else 'which part of it is not known'}{certainty}"
+    return f"{shortened(part.text) if part.text else 'unknown part'}{certainty}"
 
 
-def _called(asset: Asset) -> str:
+def _short_name(asset: Asset) -> str:
     name = asset.title or asset.name
     return name if asset.column is None else f"{name}#{asset.column}"
 

@@ -110,7 +110,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
         view = table(answer) if format_ is LineageFormat.TABLE else tree(answer)
         return Shown(answer, view, summary(answer))
 
-    command.__doc__ = f"{about}\n\n{_FILTERED}"
+    command.__doc__ = f"{about}\n\n{_ABOUT_FILTERS}"
     return graph_command(page=100)(command)
 
 
@@ -138,12 +138,15 @@ def _at_server(server: Server, question: LineageQuestion) -> Lineage:
     return server.get((*of, question.direction.value.lower()), Lineage, given)
 
 
-_FILTERED = "Namespace, type and tag choose what is listed; what they leave out is passed through all the same."
+_ABOUT_FILTERS = (
+    "--namespace, --type and --tag filter the listed items. Lineage is followed through the other items, too."
+)
 upstream = _command(LineageDirection.UPSTREAM, "List what a dataset or column is derived from, and by which jobs.")
 downstream = _command(LineageDirection.DOWNSTREAM, "List what is derived from a dataset or column, and by which jobs.")
 
 
-Place = tuple[str, Influence | None]
+_NodeKey = tuple[str, Influence | None]
+"""Identity of a node in the tree: key of the asset, and its influence; None if the question is about a dataset."""
 
 _MOST_TRANSFORMATIONS = 3
 _MOST_MAPPINGS = 20
@@ -152,13 +155,13 @@ _MOST_CONSUMERS = 20
 
 
 def tree(answer: Lineage) -> FittedView:
-    """Tree of the page along its hops, siblings by name; assets that are only passed through are dim.
+    """Tree of the page along its hops, siblings by name; assets that aren't on the page are dim.
 
-    Of columns, the tree shows those with DIRECT influence and counts the others in a line. If there are none, it shows
-    all.
+    If columns have DIRECT influence, the tree shows these, and counts the INDIRECT ones in one line. If no column has
+    DIRECT influence, the tree shows the INDIRECT ones.
     """
     start = asset_text(answer.start).append(" (gone)" if answer.gone else "", "red")
-    root = Tree(start.append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
+    root = Tree(start.append(_loop_text(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root)
         return FittedView(root)
@@ -166,7 +169,7 @@ def tree(answer: Lineage) -> FittedView:
     if direct.any:
         direct.grow(root.add(Text(Influence.DIRECT.value, style="italic")))
         if folded := sum(item.influence is Influence.INDIRECT for item in answer.items):
-            line = f"{folded:,} more here decide rows or values only: --influence indirect lists them"
+            line = f"{folded:,} more on this page only decide about rows or values: --influence indirect lists them"
             root.add(Text.assemble((Influence.INDIRECT.value, "italic"), (f"  {line}", "dim")))
     else:
         indirect = _Branches(answer, Influence.INDIRECT)
@@ -185,12 +188,12 @@ def table(answer: Lineage) -> FittedView:
     for item in answer.items:
         for via in item.via or (None,):
             cells: list[str | Text] = [str(item.hops), _label(item)]
-            cells.append("every column of it" if via is None else _made_by(via))
+            cells.append("(column of a dataset reached as a whole)" if via is None else _made_by(via))
             times = ("", "") if via is None else (moment_text(via.first_seen), moment_text(via.last_seen))
             cells += times
             if item.influence is not None:
                 cells.insert(1, item.influence.value)
-                cells.insert(4, "" if via is None else _done(via))
+                cells.insert(4, "" if via is None else _transformations_text(via))
             out.add_row(*cells)
     for loop, asset in _loops(answer):
         for via in loop.via:
@@ -198,7 +201,7 @@ def table(answer: Lineage) -> FittedView:
             cells += [moment_text(via.first_seen), moment_text(via.last_seen)]
             if answer.direct is not None:
                 cells.insert(1, "")
-                cells.insert(4, _done(via))
+                cells.insert(4, _transformations_text(via))
             out.add_row(*cells)
     return FittedView(out)
 
@@ -215,7 +218,7 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 
 
 def summary(answer: Lineage) -> str:
-    """Format the number of items, and the options that show the ones left out."""
+    """Format the number of items, and the options that show further items."""
     direction = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
@@ -227,10 +230,10 @@ def summary(answer: Lineage) -> str:
     if answer.total:
         words.append(f"the farthest {_hops(answer.max_hops)} away")
     if len(answer.items) < answer.total:
-        words.append(f"{len(answer.items):,} of them here")
+        words.append(f"{len(answer.items):,} on this page")
     counted = ", ".join(words) + "."
     notes = _notes(answer)
-    # A count that may be too low gets a note.
+    # If the count may be too low, the notes follow on the same line.
     lines = [counted] if answer.complete else [" ".join([counted, *notes])]
     if answer.known_as:
         lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
@@ -238,10 +241,10 @@ def summary(answer: Lineage) -> str:
         lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
     if answer.complete:
         lines += notes
-    return "\n".join([*lines, *_besides(answer)])
+    return "\n".join([*lines, *_further_lines(answer)])
 
 
-def _besides(answer: Lineage) -> Iterator[str]:
+def _further_lines(answer: Lineage) -> Iterator[str]:
     if answer.quality:
         yield quality.lines(answer.quality)
     if answer.consumers:
@@ -257,7 +260,7 @@ def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
         about = ", ".join(shortened(word) for word in (each.type, each.criticality) if word)
         named.append(shortened(each.name) + (f" ({about})" if about else ""))
     more = f" and {len(consumers) - _MOST_CONSUMERS:,} more" if len(consumers) > _MOST_CONSUMERS else ""
-    return f"Declared consumers of these: {', '.join(named)}{more}."
+    return f"Declared consumers of the listed assets and the start: {', '.join(named)}{more}."
 
 
 def _notes(answer: Lineage) -> list[str]:
@@ -281,9 +284,9 @@ def _hops(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    """A hop to a drawn node, with its jobs."""
+    """A hop to a drawn node, with the jobs of the hop."""
 
-    place: Place
+    node: _NodeKey
     via: tuple[Via, ...]
     via_total: int
 
@@ -295,44 +298,45 @@ class _Branches:
     name and the hop's jobs.
 
     Args:
-        influence: influence of columns to show.
+        answer: the page.
+        influence: influence of the items to show; None if the question is about a dataset.
     """
 
     def __init__(self, answer: Lineage, influence: Influence | None = None) -> None:
         self._answer = answer
         self._influence = influence
-        self._start: Place = (answer.start.key, None)
-        self._items = {_place(item): item for item in (*answer.through, *answer.items)}
+        self._start: _NodeKey = (answer.start.key, None)
+        self._items = {_node_key(item): item for item in (*answer.through, *answer.items)}
         shown = [item for item in answer.items if item.influence is influence]
-        self._listed = {_place(item) for item in shown}
+        self._listed = {_node_key(item) for item in shown}
         self.any = bool(shown)
-        self._hops: dict[Place, dict[Place, _Hop]] = defaultdict(dict)
-        self._kept: set[Place] = set()
+        self._hops: dict[_NodeKey, dict[_NodeKey, _Hop]] = defaultdict(dict)
+        self._nodes: set[_NodeKey] = set()
         for item in shown:
-            place: Place | None = _place(item)
-            while place in self._items and place not in self._kept:
-                self._kept.add(place)
-                found = self._items[place]
-                self._hops[_parent(found)][place] = _Hop(place, found.via, found.via_total)
-                place = _parent(found)
+            node: _NodeKey | None = _node_key(item)
+            while node in self._items and node not in self._nodes:
+                self._nodes.add(node)
+                found = self._items[node]
+                self._hops[_parent(found)][node] = _Hop(node, found.via, found.via_total)
+                node = _parent(found)
         for edge in answer.edges:
             self._add_edge(edge)
 
     def _add_edge(self, edge: LineageEdge) -> None:
-        """Add a hop between all nodes of its two ends, because the exact nodes are unknown."""
+        """Add a hop between all nodes of the edge's two assets: the edge doesn't state the nodes."""
         downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
             return
-        place = self._start if far == self._start[0] else (far, self._influence)
-        if place != self._start and place not in self._kept:
+        node = self._start if far == self._start[0] else (far, self._influence)
+        if node != self._start and node not in self._nodes:
             return
         for from_ in ((near, None), (near, Influence.DIRECT), (near, Influence.INDIRECT)):
-            if from_ != self._start and from_ not in self._kept:
+            if from_ != self._start and from_ not in self._nodes:
                 continue
             via = _by_influence(edge.via, from_[1], self._influence)
-            if place not in self._hops[from_] and (via or not edge.via):
-                self._hops[from_][place] = _Hop(place, via, edge.via_total)
+            if node not in self._hops[from_] and (via or not edge.via):
+                self._hops[from_][node] = _Hop(node, via, edge.via_total)
 
     def grow(self, root: Tree) -> None:
         """Add everything below the start, with an explicit stack: lineage may exceed Python's recursion limit."""
@@ -340,43 +344,43 @@ class _Branches:
         waiting = self._leaving(root, self._start, drawn)
         while waiting:
             branch, hop, near = waiting.pop()
-            whole = hop.place not in drawn and self._depth(hop.place) == self._depth(near) + bool(hop.via)
-            grown = self._add(branch, hop, "" if whole else "above" if hop.place in drawn else "below")
+            whole = hop.node not in drawn and self._depth(hop.node) == self._depth(near) + bool(hop.via)
+            grown = self._add(branch, hop, "" if whole else "above" if hop.node in drawn else "below")
             if whole:
-                drawn.add(hop.place)
-                waiting += self._leaving(grown, hop.place, drawn)
+                drawn.add(hop.node)
+                waiting += self._leaving(grown, hop.node, drawn)
 
-    def _leaving(self, branch: Tree, place: Place, drawn: set[Place]) -> list[tuple[Tree, _Hop, Place]]:
+    def _leaving(self, branch: Tree, node: _NodeKey, drawn: set[_NodeKey]) -> list[tuple[Tree, _Hop, _NodeKey]]:
         """Hops from a node, the last one first; columns without successors share one line."""
-        hops = sorted(self._hops.get(place, {}).values(), key=lambda hop: (self._spelling(hop.place), hop.place))
-        # Columns of a dataset that is the target as a whole.
-        members = [hop.place for hop in hops if not hop.via and not self._hops.get(hop.place)]
+        hops = sorted(self._hops.get(node, {}).values(), key=lambda hop: (self._spelling(hop.node), hop.node))
+        # Hops without a job lead from a dataset, which was reached as a whole, to its columns.
+        members = [hop.node for hop in hops if not hop.via and not self._hops.get(hop.node)]
         drawn.update(members)
         if members:
             names = ", ".join(str(self._items[member].asset.column) for member in members)
             branch.add(Text(f"every column: {shortened(names, 1_000)}"))
-        return [(branch, hop, place) for hop in reversed(hops) if hop.place not in members]
+        return [(branch, hop, node) for hop in reversed(hops) if hop.node not in members]
 
-    def _depth(self, place: Place) -> int:
-        return 0 if place == self._start else self._items[place].hops
+    def _depth(self, node: _NodeKey) -> int:
+        return 0 if node == self._start else self._items[node].hops
 
-    def _spelling(self, place: Place) -> str:
-        return self._answer.start.spelling if place == self._start else self._items[place].asset.spelling
+    def _spelling(self, node: _NodeKey) -> str:
+        return self._answer.start.spelling if node == self._start else self._items[node].asset.spelling
 
     def _add(self, branch: Tree, hop: _Hop, where: str) -> Tree:
-        """A node, or a reference to its complete drawing."""
-        if hop.place == self._start:
+        """Add a node; with `where` ("above" or "below"), a reference to the node's complete drawing there."""
+        if hop.node == self._start:
             label, item = asset_text(self._answer.start), None
         else:
-            item = self._items[hop.place]
+            item = self._items[hop.node]
             label = _label(item)
-        if where or hop.place not in self._listed:
+        if where or hop.node not in self._listed:
             label.stylize("dim")
         if item is not None and item.influence is not self._influence:
             # On the path to an INDIRECT item.
             return branch.add(label.append("  DIRECT", style="dim"))
-        itself = "" if where else _itself(self._answer, hop.place[0])
-        label.append(f"{_by(hop)}{itself}{f'  see {where}' if where else ''}", style="dim")
+        loop = "" if where else _loop_text(self._answer, hop.node[0])
+        label.append(f"{_by(hop)}{loop}{f'  see {where}' if where else ''}", style="dim")
         grown = branch.add(label)
         done: set[tuple[str, Transformation]] = set()
         for via in hop.via:
@@ -393,17 +397,20 @@ class _Branches:
 
 
 def _by_influence(vias: Iterable[Via], near: Influence | None, far: Influence | None) -> tuple[Via, ...]:
-    """Filter the jobs of a hop by influence; empty if the hop doesn't connect the two nodes."""
+    """Filter the jobs of a hop by the influences of its near and its far node; empty if it doesn't connect these nodes.
+
+    The near node is closer to the start.
+    """
     if far is None:
         return tuple(vias)
     if near is Influence.INDIRECT:
         return tuple(vias) if far is Influence.INDIRECT else ()
     found = []
     for via in vias:
-        does = tuple(
+        matching = tuple(
             each for each in via.transformations if (each.type == Influence.DIRECT.value) == (far is Influence.DIRECT)
         )
-        found += [replace(via, transformations=does)] if does else []
+        found += [replace(via, transformations=matching)] if matching else []
     return tuple(found)
 
 
@@ -423,16 +430,16 @@ def _by(hop: _Hop) -> str:
     return f"  by {via_text(hop.via[0])}{more}"
 
 
-def _itself(answer: Lineage, key: str) -> str:
-    """Describe a loop of an asset to itself, with its jobs; empty without a loop."""
+def _loop_text(answer: Lineage, key: str) -> str:
+    """Describe a hop from an asset to itself, with its jobs; empty if there is no such hop."""
     for loop in answer.loops:
         if loop.source == key:
             more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""
-            return f"  ↺ of itself by {via_text(loop.via[0])}{more}"
+            return f"  ↺ derived from itself by {via_text(loop.via[0])}{more}"
     return ""
 
 
-def _done(via: Via) -> str:
+def _transformations_text(via: Via) -> str:
     shown = [transformation_text(each) for each in via.transformations[:_MOST_TRANSFORMATIONS]]
     more = len(via.transformations) - len(shown)
     return "\n".join([*shown, *([f"and {more:,} more"] if more else [])])
@@ -449,9 +456,9 @@ def _mappings(mappings: Sequence[ColumnMapping], total: int) -> str:
     return "".join(lines)
 
 
-def _place(item: LineageItem) -> Place:
+def _node_key(item: LineageItem) -> _NodeKey:
     return item.asset.key, item.influence
 
 
-def _parent(item: LineageItem) -> Place:
+def _parent(item: LineageItem) -> _NodeKey:
     return item.parent, item.parent_influence

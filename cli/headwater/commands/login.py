@@ -34,14 +34,14 @@ def login(
     ],
     *,
     with_token: Annotated[
-        bool, typer.Option("--with-token", help="Read the token from stdin, in place of asking for it.")
+        bool, typer.Option("--with-token", help="Read the token from stdin, instead of asking for it.")
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Log in to a server: from then on questions go there, without a password or address of the database.
 
-    It asks for an API token (`headwater token create`) or an access token of the server's provider, unless the server
-    answers everybody. It is kept in a file that only you can read.
+    The command asks for an API token (`headwater token create`) or an access token of the server's provider, unless the
+    server answers everybody. The token is kept in a file that only you can read.
 
     headwater login https://lineage.example.org
 
@@ -60,24 +60,22 @@ def login(
     )
     asked = chosen_server()
     if asked is None:
-        console.warning("Questions still go to the database of the settings: HEADWATER_NEO4J_URI, or a file's.")
+        console.warning("Questions still go to the database that HEADWATER_NEO4J_URI or the settings file names.")
     elif asked.url != address:
         console.warning(f"Questions still go to {asked.url}, by {URL}.")
     else:
-        console.message("Questions go there now. `headwater logout` ends this.")
+        console.message("Questions now go to this server. `headwater logout` ends this.")
 
 
 def logout(
     url: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[URL]", help="Address of the server. Default: the one that is asked.", show_default=False
-        ),
+        typer.Argument(metavar="[URL]", help="Address of the server. Default: the current one.", show_default=False),
     ] = None,
     *,
     json_output: JsonOption = False,
 ) -> None:
-    """Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked."""
+    """Forget the credential for a server, and stop asking the server. The token stays valid until it is revoked."""
     kept = logins.read()
     address = kept.current if url is None else server_url(url, _ORIGIN)
     if address is None:
@@ -96,18 +94,18 @@ def _me(chosen: Chosen) -> Me:
 
 
 def _token_for(address: str) -> SecretStr | None:
-    """Token that a person types; None: the server answers without one."""
+    """Ask for the token on the terminal; None if the server answers without a token."""
     try:
         _me(Chosen(address, None, _ORIGIN))
     except UnauthenticatedError:
-        return _asked(address)
+        return _typed_token(address)
     return None
 
 
-def _asked(address: str) -> SecretStr:
+def _typed_token(address: str) -> SecretStr:
     if not sys.stdin.isatty():
         raise InputError(f"{address} asks for a token.", fix="Give it on stdin: `headwater login URL --with-token`.")
-    return token_given(typer.prompt("Token", hide_input=True, err=True), "What was typed")
+    return token_given(typer.prompt("Token", hide_input=True, err=True), "The typed text")
 
 
 def _from_stdin() -> SecretStr:

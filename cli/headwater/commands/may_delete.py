@@ -31,7 +31,7 @@ def command(
         typer.Option("--version", help="Version of the dataset, or the beginning of it.", show_default=False),
     ] = None,
     within: Annotated[
-        str, typer.Option(metavar="TIME", help="A job that read it within this time needs it: 12h, 30d.")
+        str, typer.Option(metavar="TIME", help="A job that read the dataset within this time needs it: 12h, 30d.")
     ] = "30d",
     hold: Annotated[
         list[str] | None,
@@ -44,7 +44,7 @@ def command(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show whether a dataset, or a version of it, may be deleted, and what still needs it. Exit status 5: it may not.
+    """Show whether a dataset, or a version of it, may be deleted, and what still needs it. Exit status 5: don't delete.
 
     headwater may-delete delays --version 7
     """
@@ -65,11 +65,13 @@ def command(
     console.result(document(found, answered.graph, filtered=answered.filtered), view(found))
     name = shortened(found.dataset.spelling)
     if found.verdict is Verdict.NO:
-        raise CheckFailedError(f"{name} may not be deleted.", fix="Move what needs it first, or withdraw the mark.")
+        raise CheckFailedError(
+            f"{name} may not be deleted.", fix="First move the jobs and consumers that need it, or withdraw the mark."
+        )
     if found.verdict is Verdict.UNKNOWN:
         raise CheckFailedError(
             f"{name} has no known dependants, but lineage is incomplete.",
-            fix="Capture or declare what is missing, or accept it with --accept-incomplete.",
+            fix="Capture or declare the missing lineage, or give --accept-incomplete.",
         )
 
 
@@ -127,7 +129,7 @@ def _origin(mark: HeldMark) -> str:
 def _jobs(found: MayDelete) -> Table:
     table = plain_table("read by", "", "seen")
     for job in found.jobs[:_MOST]:
-        state = "needs it" if job.needs else "writes tests alone" if job.test else "not lately"
+        state = "needs it" if job.needs else "writes only tests" if job.test else "not recently"
         seen = moment_text(job.last_seen) if job.last_seen is not None else ""
         declared = "declared" if job.declared else ""
         table.add_row(

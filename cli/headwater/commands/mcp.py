@@ -49,47 +49,47 @@ def command(
 ) -> None:
     """Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.
 
-    An assistant starts this command and ends it. The tools only read. After `headwater login`, or with HEADWATER_URL,
-    they ask that server, and see what you may see there. Else they ask the database, and see the whole graph of the
-    tenant, as every command does that has its password. `headwater serve` has the same tools at /mcp.
+    The assistant starts and ends this command. The tools only read. After `headwater login`, or with HEADWATER_URL,
+    they ask this server, and see what you may see there. Otherwise they ask the database, and see the whole graph of
+    the tenant, as every command with the database's password. `headwater serve` has the same tools at /mcp.
     """
     chosen = chosen_server(tenant)
     with contextlib.ExitStack() as ends:
         if chosen is None:
             settings = connected_settings({"analysis.tenant": tenant, "log.format": log_format}, neo4j=True)
-            asks = ends.enter_context(_of_the_database(settings))
+            asks = ends.enter_context(_database_asks(settings))
         else:
             settings = load_settings({"log.format": log_format})
             start_logging(settings.log)
             console.using({"Server": f"{chosen.url} ({chosen.origin})"})
             with contextlib.closing(Server(chosen)) as server:
                 server.me()  # fails at once if the server refuses the credential, not only at the first call
-            asks = _of_a_server(chosen)
+            asks = _server_asks(chosen)
         lines = Lines(sys.stdin.fileno(), settings.serve.body_max_bytes)
         with contextlib.closing(lines), stopped_by_signals(lines.end):
             asyncio.run(_served(asks, lines, settings.serve.mcp_answer_max_bytes))
 
 
 AsksOf: TypeAlias = Callable[[str], Asks]
-"""Function from the name of a tool to a way to ask."""
+"""Function from the name of a tool to the `Asks` that answers the tool's questions."""
 
 
 @contextlib.contextmanager
-def _of_the_database(settings: Settings) -> Iterator[contextlib.AbstractAsyncContextManager[AsksOf]]:
-    judged = policy_and_exemptions(settings.serve)
+def _database_asks(settings: Settings) -> Iterator[contextlib.AbstractAsyncContextManager[AsksOf]]:
+    judging = policy_and_exemptions(settings.serve)
     start_logging(settings.log)
     audit = opened_audit(settings, "mcp")
     if audit is not None:
         console.until_end.callback(audit.writer.close)
     settings = settings.model_copy(update={"serve": settings.serve.model_copy(update=_WITHOUT_LOG_IN)})
-    graph = served_graph(settings, judged, audit=audit)
+    graph = served_graph(settings, judging, audit=audit)
     with contextlib.closing(graph.driver), rare_collections():
         app = create_app(graph, Authentication())
         yield contextlib.nullcontext(lambda name: InProcess(app, _SENDER, name))
 
 
 @contextlib.asynccontextmanager
-async def _of_a_server(chosen: Chosen) -> AsyncIterator[AsksOf]:
+async def _server_asks(chosen: Chosen) -> AsyncIterator[AsksOf]:
     async with Elsewhere(chosen) as elsewhere:
         yield lambda _name: elsewhere
 
@@ -119,7 +119,7 @@ class Lines:
         self._woken, self._waker = os.pipe()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Lines without their ends, in UTF-8; other bytes are replaced."""
+        """Lines without their ends, decoded as UTF-8; invalid bytes are replaced."""
         pending, skipped = bytearray(), False
         try:
             while chunk := await to_thread.run_sync(self._read, abandon_on_cancel=True):

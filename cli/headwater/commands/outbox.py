@@ -36,7 +36,7 @@ PathOption = Annotated[
         "--path",
         envvar="HEADWATER_OUTBOX_PATH",
         show_envvar=False,
-        help="Folder of outboxes, as outbox_path of the jobs. Default: that of the user.",
+        help="Folder of outboxes, `outbox_path` of the jobs. Default: the folder of this user.",
     ),
 ]
 DestinationsArgument = Annotated[
@@ -47,9 +47,9 @@ AllOption = Annotated[bool, typer.Option("--all", help="Every destination.")]
 
 @app.command("list")
 def list_(path: PathOption = None, json_output: JsonOption = False) -> None:
-    """List the events that wait here for Kafka, by destination and job.
+    """List the events that wait on this machine for Kafka, by destination and job.
 
-    Files of a live process are listed without a count: they are locked, and that process sends them.
+    Files of a live process are listed without a count: the process has locked its files, and sends their events.
     """
     root = _root(path)
     with console.status(f"Reading {root}"):
@@ -70,12 +70,12 @@ def relay(
     path: PathOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Send events of ended jobs to the Kafka of the settings, and remove those that it has acknowledged.
+    """Send events of ended jobs to the Kafka of the settings, and remove acknowledged events from the outboxes.
 
-    A destination is where the events were meant to go; they go to the brokers and the topic that the settings name now.
-    So events for a wrong broker arrive, too. Doing it twice is harmless: an event that arrives twice is stored once,
-    and events that aren't acknowledged stay. Exit status 4: Kafka doesn't answer; 5: it refused some, or a file
-    can't be read.
+    A destination is the cluster and topic of the job's settings. The events go to the brokers and topic of the current
+    settings instead, so events of a job with a wrong broker arrive, too. Relaying twice is harmless: an event that
+    arrives twice is stored once, and events that aren't acknowledged stay. Exit status 4: Kafka doesn't answer; 5:
+    Kafka refused some events, or a file can't be read.
     """
     root = _root(path)
     files = _chosen(root, destinations, everything=everything)
@@ -84,8 +84,8 @@ def relay(
     done = _Relayed()
     if files:
         with asking_kafka(settings.kafka, doing=f"publishing to {names.events}"):
-            # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no
-            # broker answers.
+            # Without topics to create, this only connects: if no broker answers, the command ends at once, with the
+            # right exit status.
             ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
             publisher = Publisher(publisher_settings(settings), names)
             try:
@@ -149,7 +149,7 @@ def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
 
 
 def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> list[int]:
-    """Publish a batch; return the numbers of the events that Kafka is known to have acknowledged."""
+    """Publish a batch; return the numbers of the events that Kafka has certainly acknowledged."""
     for _, record in batch:
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)
@@ -168,7 +168,7 @@ def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> li
 def drop(
     destinations: DestinationsArgument = None,
     everything: AllOption = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Without it nothing is dropped.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Required: without --yes, nothing is dropped.")] = False,
     path: PathOption = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -181,7 +181,7 @@ def drop(
     if not yes:
         events = sum(looked.events for each in files if (looked := looked_at(each)) is not None)
         raise InputError(
-            f"{events:,} events would be lost, and none is dropped yet.", fix="Add --yes if that is what you mean."
+            f"{events:,} events would be lost; nothing is dropped without --yes.", fix="Add --yes to drop them."
         )
     dropped = removed = in_use = 0
     problems: list[str] = []
@@ -200,7 +200,7 @@ def drop(
             if store.damage is not None:
                 _remove(file)
     for folder in {file.parent for file in files}:
-        # The file stays while it contains other jobs' events, or the recorded progress of a query.
+        # A folder stays while it contains events of other jobs, or the recorded progress of a query.
         with contextlib.suppress(OSError):
             folder.rmdir()
     console.result(
@@ -226,9 +226,7 @@ def _root(path: Path | None) -> Path:
 
 def _chosen(root: Path, destinations: list[str] | None, *, everything: bool, with_damaged: bool = False) -> list[Path]:
     if bool(destinations) == everything:
-        raise InputError(
-            "Name destinations, or --all for every one.", fix="`headwater outbox list` shows which there are."
-        )
+        raise InputError("Name destinations, or give --all.", fix="`headwater outbox list` lists the destinations.")
     if everything:
         return outbox_files(root, None, with_damaged=with_damaged)
     known = sorted({file.parent.name for file in outbox_files(root, None)})
@@ -257,10 +255,10 @@ def _table(root: Path, found: Sequence[OutboxFile]) -> RenderableType:
 
 def _note_in_use(files: int) -> None:
     if files and not console.json_mode:
-        console.message(f"{files:,} outboxes are in use by a live process, which sends what they hold.")
+        console.message(f"{files:,} outboxes are in use by a live process, which sends their events.")
 
 
 def _remove(file: Path) -> None:
-    """Removes a file that can't be read, and its SQLite log."""
+    """Remove a file that can't be read, and its SQLite log."""
     for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
         file.with_name(name).unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from headwater_server.authorization.neo4j_roles import RoleError, roles, script
 from headwater_server.identity import Identity, Source
 
 app = typer.Typer(
-    help="The file of policies that says who may see what: check it, explain it, make roles of Neo4j.",
+    help="Policies that decide who may see which assets: check them, explain them, make roles of Neo4j.",
     no_args_is_help=True,
 )
 
@@ -31,9 +31,9 @@ FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of Ceda
 
 @app.command("check")
 def check(file: FileArgument, *, json_output: JsonOption = False) -> None:
-    """Check a file of policies: that it is Cedar, and that entities, attributes and actions are those of Headwater.
+    """Check that a file of policies is valid Cedar, and uses only entities, attributes and actions of Headwater.
 
-    Exit status 2: it has a mistake; each is named.
+    Exit status 2: the file has mistakes, which are all listed.
     """
     policies = _read(file)
     names = policies.names()
@@ -72,7 +72,7 @@ def explain(
     source, _, subject = user.partition(":")
     if not subject or source not in {each.value for each in Source}:
         raise InputError(
-            f"{shortened(user)} is no asker.", fix="Name it with how it logs in: token:ci, oidc:248289, proxy:ann."
+            f"{shortened(user)} is no asker.", fix="Write its kind of log-in, too: token:ci, oidc:248289, proxy:ann."
         )
     identity = Identity(Source(source), subject, groups=frozenset(group or ()))
     kind = AssetKind.JOB if job else AssetKind.DATASET
@@ -99,9 +99,9 @@ def neo4j(
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print Cypher that makes a role of Neo4j Enterprise for each group that the policies name. It changes nothing.
+    """Print Cypher that makes a role of Neo4j Enterprise for each group that the policies name. Nothing is changed.
 
-    For people who need Neo4j Browser. The roles are those of the graph as it is now.
+    The roles are for people who need Neo4j Browser. They name the assets that are visible at this time.
 
     headwater policy neo4j access.cedar | cypher-shell -d system
     """
@@ -111,7 +111,9 @@ def neo4j(
         try:
             made = roles(policies, reader, database)
         except RoleError as error:
-            raise InputError(f"{file}: {error}.", fix="docs/access-policies.md has how groups become roles.") from error
+            raise InputError(
+                f"{file}: {error}.", fix="docs/access-policies.md explains how groups become roles."
+            ) from error
     if json_output:
         found = [{"group": role.group, "role": role.name, "statements": list(role.statements)} for role in made]
         console.result({"roles": found}, Text())
@@ -144,4 +146,6 @@ def _read(file: Path) -> Policies:
     try:
         return Policies.read(file)
     except AccessFileError as error:
-        raise InputError(f"{error}.", fix="Mend it; docs/access-policies.md has the entities and examples.") from error
+        raise InputError(
+            f"{error}.", fix="Correct it; docs/access-policies.md lists the entities, with examples."
+        ) from error

@@ -61,7 +61,7 @@ def command(
         bool, typer.Option("--lower", help="Only columns that are classified lower than their sources, or not at all.")
     ] = False,
     threshold: Annotated[
-        int, typer.Option(min=1, help="Smallest group of rows of which a statistic hides each row.")
+        int, typer.Option(min=1, help="Minimum number of rows in a group, so that its statistics hide each row.")
     ] = DEFAULT_THRESHOLD,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
     why: Annotated[bool, typer.Option("--why", help="Show the path to each column.")] = False,
@@ -81,7 +81,7 @@ def command(
 
     page = PrivacyPage(parse_hops(depth), ask.limit, ask.cursor)
 
-    def answered(reader: Reader) -> Privacy:
+    def at_database(reader: Reader) -> Privacy:
         with in_words(_in_words_of_options):
             return privacy(reader, question, datetime.now(UTC).date(), page)
 
@@ -100,7 +100,7 @@ def command(
             }
             return server.get(("privacy",), Privacy, given)
 
-    answer = ask(answered, at_server)
+    answer = ask(at_database, at_server)
     return Shown(answer, view(answer, why=why), next_page(answer.next_cursor))
 
 
@@ -149,7 +149,7 @@ def view(found: Privacy, *, why: bool) -> RenderableType:
     if found.consumers:
         parts += [Text(), Text("Read by, unmasked", "bold"), consumers_table(found.consumers)]
     if found.protected_consumers:
-        parts += [Text(), Text("Read by, masked or hashed alone", "bold"), consumers_table(found.protected_consumers)]
+        parts += [Text(), Text("Read by, only masked or hashed", "bold"), consumers_table(found.protected_consumers)]
     if found.exits:
         parts += [
             Text(),
@@ -182,21 +182,22 @@ def _counted(found: Privacy) -> str:
     held = found.readable + found.protected
     columns = "1 column or dataset has" if held == 1 else f"{held:,} columns and datasets have"
     farthest = f", up to {found.max_hops:,} hop{'' if found.max_hops == 1 else 's'} away" if held else ""
-    text = f"{columns} values of it{farthest}: {found.readable:,} readable, {found.protected:,} masked or hashed."
+    text = f"{columns} sensitive values{farthest}: {found.readable:,} readable, {found.protected:,} masked or hashed."
     if found.unknown:
         jobs = list(dict.fromkeys(shortened(each.job.name) for each in found.unknown))
         more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
-        of = f"what {', '.join(jobs[:_MOST_JOBS])}{more} makes of it: its column lineage is missing or incomplete."
-        text = f"{text} UNKNOWN is {of}" if held else f"UNKNOWN: {of} {text}"
+        verb = "makes" if len(jobs) == 1 else "make"
+        open_ = f"what {', '.join(jobs[:_MOST_JOBS])}{more} {verb} of them: column lineage is missing or incomplete."
+        text = f"{text} UNKNOWN is {open_}" if held else f"UNKNOWN: {open_} {text}"
     if ending := list(dict.fromkeys(shortened(job.name) for each in found.exits for job in each.jobs)):
         more = f" and {len(ending) - _MOST_JOBS:,} more" if len(ending) > _MOST_JOBS else ""
         verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        of = f"what {', '.join(ending[:_MOST_JOBS])}{more} {verb}: no output of that is known."
-        text = f"{text} UNKNOWN is {of}" if held or found.unknown else f"UNKNOWN: {of} {text}"
+        open_ = f"what {', '.join(ending[:_MOST_JOBS])}{more} {verb}: no output of that is known."
+        text = f"{text} UNKNOWN is {open_}" if held or found.unknown else f"UNKNOWN: {open_} {text}"
     if found.indirect:
-        text += f" {found.indirect:,} depend on it without having it."
+        text += f" {found.indirect:,} depend on sensitive values without having any."
     if found.ended:
-        text += f" It ends at {found.ended:,}."
+        text += f" Sensitivity ends at {found.ended:,}."
     if found.lower:
         text += f" {found.lower:,} are classified lower than their sources, or not at all."
     if found.truncated:
@@ -243,7 +244,7 @@ def _line(item: PrivacyItem) -> Text:
 
 
 def _undeclared(item: PrivacyItem) -> str:
-    return "declared with a classification alone" if item.classified else "not declared"
+    return "declared only with a classification" if item.classified else "not declared"
 
 
 def _why_ended(item: PrivacyItem) -> str:
@@ -257,7 +258,7 @@ def _approval(item: PrivacyItem) -> str:
     if given is None:
         return ""
     until = f" until {shortened(given.until)}" if given.until else ""
-    state = "" if given.holds else ", which doesn't hold for it"
+    state = "" if given.holds else ", which doesn't apply here"
     return (
         f"approved as {given.sensitivity.value}, of sources up to {given.covers.value}, "
         f"by {shortened(given.by)}{until}{state}: {shortened(given.reason)}"
@@ -277,7 +278,7 @@ def _exit(dataset: Asset, jobs: tuple[Asset, ...], columns: int) -> str:
     held = f"{columns:,} column{'' if columns == 1 else 's'}"
     by = ", ".join(shortened(job.name) for job in jobs)
     return f"{dataset_text(dataset)}  {held}  " + (
-        f"read by {by}, which writes nothing of it that is known" if by else "nobody is known to read it"
+        f"read by {by}, with no known output of it" if by else "nobody is known to read it"
     )
 
 

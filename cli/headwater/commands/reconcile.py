@@ -29,14 +29,14 @@ def command(
         list[str],
         typer.Argument(
             metavar="CHECKPOINT|TABLE…",
-            help="A checkpoint's folder, or a Delta or Iceberg table's: a path, or a URI Hadoop knows. Or a table's "
-            "name in its catalog: db.orders.",
+            help="Folder of a checkpoint, or of a Delta or Iceberg table: a path, or a URI that Hadoop can open. "
+            "Or the name of a table in its catalog: db.orders.",
         ),
     ],
     *,
-    job: Annotated[str | None, typer.Option("--job", help="The query's job. Default: the graph's.")] = None,
+    job: Annotated[str | None, typer.Option("--job", help="Job of the query. Default: as in the graph.")] = None,
     job_namespace: Annotated[
-        str | None, typer.Option("--job-namespace", help="The job's namespace, with --job. Default: default.")
+        str | None, typer.Option("--job-namespace", help="Namespace of the job, with --job. Default: `default`.")
     ] = None,
     source: Annotated[
         list[str] | None,
@@ -59,9 +59,9 @@ def command(
     that is open in the graph, COMPLETE with the version that it committed, or ABORT if its heartbeat has stopped and no
     commit is found.
 
-    Each micro-batch has the event id of its observation: sending it again is harmless, and observed values stay.
-    Micro-batches that were planned and not committed aren't sent. Those that were never emitted and that Spark has
-    purged are reported as a gap. Don't move the checkpoint or edit it meanwhile; the query may run.
+    A micro-batch has the same event id as when capture observes it: sending it again is harmless, and observed values
+    stay. Micro-batches that were planned but not committed aren't sent. Micro-batches that were never emitted, and that
+    Spark has purged, are reported as a gap. Don't move or edit the checkpoint meanwhile; the query may keep running.
     """
     options = QueryOptions(
         job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph
@@ -69,15 +69,15 @@ def command(
     settings = connected_settings({"analysis.tenant": tenant}, kafka=not dry_run)
     named = [text for text in places if is_name(text)]
     locations = [location(text) for text in places if not is_name(text)]
-    left = Left(options)
+    open_writes = Left(options)
     documents: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = []
     events: list[LineageEvent] = []
-    with reading([*locations, *left.locations(named)]) as files:
+    with reading([*locations, *open_writes.locations(named)]) as files:
         for each in [*named, *locations]:
             with unreadable_as_errors(each):
                 if each in named or is_table(each, files):
-                    ended, shown = left.of(each, files)
+                    ended, shown = open_writes.of(each, files)
                     tables.append(shown)
                     events += ended
                     continue
@@ -128,8 +128,8 @@ def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
     out: dict[int, str] = {}
     for option in options:
         index, separator, where = option.partition("=")
-        known = where.startswith("/") or ":" in where or " " in where.strip()
-        if not separator or not index.isdecimal() or not known:
+        is_dataset = where.startswith("/") or ":" in where or " " in where.strip()
+        if not separator or not index.isdecimal() or not is_dataset:
             raise typer.BadParameter(
                 f"{option!r}: write 0=kafka://cluster, 1=/data/in or '2=NAMESPACE NAME'.", param_hint="--source"
             )
@@ -138,7 +138,7 @@ def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
 
 
 def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
-    """One checkpoint of `reconcile --json`."""
+    """Document of one checkpoint, in `reconcile --json`."""
     return {
         "checkpoint": redact(found.location),
         "query_id": found.query_id,
@@ -187,7 +187,7 @@ def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
 
 
 def gaps_text(gaps: Iterable[dict[str, int]] | None) -> str:
-    """Format batch ids as ranges: `0..12, 14`; "none" without any."""
+    """Format batch ids as ranges: `0..12, 14`; "none" if there are none, "not asked" if the graph wasn't asked."""
     if gaps is None:
         return "not asked"
     return ", ".join(range_text(each["first"], each["last"] + 1) for each in gaps) or "none"

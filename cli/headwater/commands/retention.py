@@ -28,7 +28,7 @@ _PRODUCER = "https://headwater/retention"
 @app.command("set")
 def set_(
     before: Annotated[
-        str, typer.Option(metavar="TIME", help="Apply to micro-batches of earlier days (UTC): 90d, 2025-01-31.")
+        str, typer.Option(metavar="TIME", help="First day (UTC) that the rule doesn't apply to: 90d, 2025-01-31.")
     ],
     *,
     namespace: Annotated[
@@ -37,15 +37,15 @@ def set_(
     job: Annotated[
         str | None, typer.Option(help="Name of one job, with --namespace. Default: all.", show_default=False)
     ] = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Keep nothing of them, no summaries either.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Drop the micro-batches without leaving summaries.")] = False,
     yes: YesOption = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Publish a retention rule: micro-batches of earlier days leave a summary for each run and day.
+    """Publish a retention rule: a summary for each run and day replaces the micro-batches of earlier days.
 
-    It can't be taken back: a later event can only name a later day. The records of the events topic and of its archive
-    stay. To keep 90 days, run `retention set --before 90d` and `retention apply` once a day.
+    A rule can't be taken back: a later rule can only name a later day. The records of the events topic and of its
+    archive stay. To keep 90 days, run `retention set --before 90d` and `retention apply` once a day.
     """
     if job is not None and namespace is None:
         raise InputError("--job needs the job's namespace.", fix="Add --namespace.")
@@ -69,7 +69,7 @@ def set_(
     console.result(
         {"event_id": event.event_id, "before": day, "mode": body.mode.value, "namespace": namespace, "job": job},
         f"Micro-batches of {scope} before {day} are {what}, once the event is in the graph. "
-        "`headwater retention apply` makes the room.",
+        "`headwater retention apply` frees the space.",
     )
 
 
@@ -98,13 +98,13 @@ def list_(json_output: JsonOption = False) -> None:
 
 @app.command()
 def apply(json_output: JsonOption = False) -> None:
-    """Move micro-batches past retention out of the graph, and leave their summaries.
+    """Remove micro-batches past their retention from the graph, and leave summaries unless the rule drops them.
 
-    Consumers may run meanwhile. After an interruption, run it again.
+    Consumers may run meanwhile. After an interruption, run the command again.
     """
     settings = connected_settings(neo4j=True)
     with current_graph(settings.neo4j) as driver, console.progress() as progress:
-        task = progress.add_task("Looking at queries", total=None)
+        task = progress.add_task("Reading queries", total=None)
 
         def show(moved: Moved, left: int) -> None:
             text = f"{moved.micro_batches:,} micro-batches moved, {left:,} queries left"

@@ -61,8 +61,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="[OLD] NEW [-- ARGS]",
-            help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Without OLD, the graph's. "
-            "Or two PySpark scripts (.py), and after -- their own arguments.",
+            help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Default of OLD: the schema "
+            "in the graph. Or two PySpark scripts (.py), and after -- their own arguments.",
             show_default=False,
         ),
     ],
@@ -85,7 +85,7 @@ def command(
     ] = None,
     tables: Annotated[
         Path | None,
-        typer.Option(help="For scripts: JSON with the columns of their inputs, by name.", show_default=False),
+        typer.Option(help="For scripts: JSON file with the columns of each input, by name.", show_default=False),
     ] = None,
     py_files: Annotated[
         list[Path] | None,
@@ -94,7 +94,7 @@ def command(
     time_limit: Annotated[float, typer.Option(help="For scripts: time limit of each, in seconds.", min=1)] = 120.0,
     no_graph: Annotated[
         bool,
-        typer.Option("--no-graph", help="Judge without the graph, as if somebody read everything; needs no Neo4j."),
+        typer.Option("--no-graph", help="Review without the graph, as if every column were read; needs no Neo4j."),
     ] = False,
     at: Annotated[
         str | None,
@@ -139,46 +139,48 @@ def command(
 
     headwater review old_job.py new_job.py --fail-on BREAKING -- --date 2024-01-01
 
-    Scripts run against empty tables, without network, and write nothing. Exit status 5: the verdict is that of
-    --fail-on or worse, or UNKNOWN. 2: a file is no schema; with line and field.
+    Scripts run against empty tables, without network, and write nothing. Exit status 5: the verdict is as severe as
+    --fail-on or worse, or UNKNOWN; 2: a file isn't a schema (the message has line and field).
     """
     reports = {"markdown": markdown, "sarif": sarif, "gitlab": gitlab}
     if [*reports.values()].count(STDOUT) + json_output > 1:
         raise InputError("Only one of --markdown, --sarif, --gitlab and --json can go to stdout.")
     if files[0].endswith(_SCRIPT):
         if dataset or at is not None or table or rename:
-            raise InputError("--dataset, --at, --table and --rename are for schemas: of a script, its plan has them.")
+            raise InputError("--dataset, --at, --table and --rename are for schemas; a script's plan replaces them.")
         if not no_graph and chosen_server() is not None:
             raise InputError(
-                "A server reviews schemas, not scripts.", fix="Name a database, or judge without the graph: --no-graph."
+                "A server reviews schemas, not scripts.", fix="Name a database, or leave the graph out: --no-graph."
             )
         versions = _Versions(files, against, tables, tuple(py_files or ()), time_limit)
-        judged_by = _policy(policy)
+        loaded_policy = _policy(policy)
         with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
-            job = versions.review(reader, judged_by)
+            job = versions.review(reader, loaded_policy)
         _print(job, reports, show_job, NOT_REPORTED if reader is None else reader.freshness)
         _judge_job(job, fail_on)
         return
     if against or tables or py_files:
         raise InputError("--against, --tables and --py-files are for scripts.")
     if dataset is None and not no_graph:
-        raise InputError("Whose schema is it?", fix="Name it with --dataset, or compare two files with --no-graph.")
+        raise InputError(
+            "The dataset of the schema isn't named.", fix="Give --dataset, or compare two files with --no-graph."
+        )
     if len(files) > 2:
-        raise InputError(f"{len(files)} files: review takes the old and the new schema, or the new one alone.")
+        raise InputError(f"{len(files)} files: review takes the old and the new schema, or only the new one.")
     if no_graph and len(files) < 2:
-        raise InputError("One schema alone, and the graph isn't asked.", fix="Name the old one before it.")
+        raise InputError("There is only one schema, and --no-graph.", fix="Give the old schema before the new one.")
     *old_text, new_text = [_content(file) for file in files]
     *old, new = [_schema(file, text, table) for file, text in zip(files, (*old_text, new_text), strict=True)]
     question = Question(dataset or files[-1], new, old[0] if old else None, _renames(rename or []), at)
-    judged_by = _policy(policy)
+    loaded_policy = _policy(policy)
     if no_graph:
         with in_words(_in_words_of_options):
             answered = Answered(review_schemas(question), NOT_REPORTED)
     else:
         body = {"new": new_text, "old": next(iter(old_text), None), "table": table}
         answered = answer_of(
-            partial(_of_graph, question, judged_by),
-            partial(_of_server, question, body, judged_by),
+            partial(_of_graph, question, loaded_policy),
+            partial(_of_server, question, body, loaded_policy),
             tenant=tenant,
             timeout_seconds=timeout,
         )
@@ -193,7 +195,7 @@ def _of_graph(question: Question, policy: Policy | None, reader: Reader) -> Revi
 
 def _of_server(question: Question, body: dict[str, Any], policy: Policy | None, server: Server) -> Review:
     if policy is not None:
-        raise InputError("--policy is for a database; a server judges by its own policy.")
+        raise InputError("--policy works only with a database; a server uses its own policy.")
     named = {"dataset": question.dataset, "renames": question.renames, "at": question.at}
     with in_words(_in_words_of_options):
         found = server.post(("review",), Review, {**body, **named})
@@ -232,10 +234,12 @@ class _Versions:
         count = 1 if self.against else 2
         scripts, arguments = self.files[:count], self.files[count:]
         if len(scripts) < count:
-            raise InputError("One script alone.", fix="Name the old one before it, or its revision: --against main.")
+            raise InputError(
+                "There is only one script.", fix="Give the old script before it, or its revision: --against main."
+            )
         for script in scripts:
             if not (script.endswith(_SCRIPT) and os.path.isfile(script)):  # noqa: PTH113 - as of `complete_path`
-                raise InputError(f"{visible(script)} isn't a script (.py) that is there.")
+                raise InputError(f"{visible(script)} isn't an existing script (.py).")
         known = {} if self.tables is None else tables_of(self.tables)
         graph = None if reader is None else partial(declared_columns, reader)
         declared = DeclaredTables(known, graph)
@@ -259,7 +263,7 @@ def _content(file: str) -> str:
         with Path(file).open("rb") as opened:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise InputError(f"{visible(file)} is larger than {_MOST_BYTES:,} bytes: that is no schema.")
+            raise InputError(f"{visible(file)} is larger than {_MOST_BYTES:,} bytes, too large for a schema.")
         return content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{visible(file)} can't be read: {error.strerror}.") from error
@@ -311,7 +315,7 @@ def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: GraphSta
             Path(file).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(
-                f"{visible(file)} can't be written: {error.strerror}.", fix=f"Choose another for --{name}."
+                f"{visible(file)} can't be written: {error.strerror}.", fix=f"Choose another file for --{name}."
             ) from error
     if STDOUT not in wanted.values():
         console.result(document(found, graph), show.view(found))
@@ -329,13 +333,13 @@ def _rendered(found: Any, name: str, show: Any) -> str:
 def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
     if found.verdict is JobVerdict.UNKNOWN and (found.problems or found.severity is not Severity.UNKNOWN):
         raise CheckFailedError(
-            "The verdict is UNKNOWN: not all that the job does is known.",
-            fix="Do what is listed above, and review it again.",
+            "The verdict is UNKNOWN, because a part of the job's effects is unknown.",
+            fix="Follow the advice above, and review the job again.",
         )
     if _fails(found.severity, fail_on):
         raise CheckFailedError(
             f"The verdict is {found.severity}, and --fail-on is {fail_on}.",
-            fix="Change what is listed above first, or agree on it with those who are listed.",
+            fix="First adapt the assets listed above, or agree on the change with their owners.",
         )
 
 
@@ -350,5 +354,5 @@ def _judge(found: Review, fail_on: FailOn | None) -> None:
     if _fails(found.severity, fail_on):
         raise CheckFailedError(
             f"The verdict is {found.severity}, and --fail-on is {fail_on}.",
-            fix="Change what is listed above first, or keep the old column beside the new one until nobody needs it.",
+            fix="First adapt the assets listed above, or keep the old column beside the new one until nobody needs it.",
         )

@@ -63,18 +63,18 @@ def command(  # noqa: PLR0917  Typer's options are parameters
         typer.Option(
             "--with",
             metavar="NAME",
-            help="kafka, delta, iceberg or avro: its jars for the installed PySpark, downloaded once; repeatable.",
+            help="Add jars for the installed PySpark, downloaded once: kafka, delta, iceberg or avro; repeatable.",
         ),
     ] = None,
     bootstrap: Annotated[
         bool, typer.Option("--bootstrap", help="Print the path of the file to give to spark-submit before the script.")
     ] = False,
 ) -> None:
-    """Run a PySpark script as `python JOB.py ARGS` would, with the lineage of every session that it makes captured.
+    """Run a PySpark script as `python JOB.py ARGS` would, and capture the lineage of each Spark session it creates.
 
-    Options stand before the script; they win over Spark's properties and the environment. The exit status is the
-    script's; 2 before it runs, for a script that can't be read; 6 for wrong settings, before it runs or where it makes
-    its first session.
+    Give options before the script; they override Spark's properties and the environment. The exit status is the
+    script's. It is 2 if the script can't be read, and 6 if settings are wrong: before the script runs, or when it
+    creates its first session.
     """
     if bootstrap:
         console.raw(f"{bootstrap_file()}\n")
@@ -118,12 +118,12 @@ def bootstrap_file() -> Path:
 def connection() -> dict[str, str]:
     """Connection settings for lineage, as variables: from a file, the environment or a running stack.
 
-    They are reported on stderr.
+    The address of Kafka is reported on stderr.
     """
     try:
         settings = load_settings(running=running_stack())
     except InputError as error:
-        # Not status 2, which tells starters of jobs that the script can't be read.
+        # Not status 2: for a program that starts jobs, it means a script that can't be read.
         raise ConfigurationError(error.message, fix=error.fix, nearest=error.nearest) from None
     found: dict[str, str] = {}
     for section in _SECTIONS:
@@ -133,7 +133,7 @@ def connection() -> dict[str, str]:
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
     with contextlib.suppress(NotConfiguredError):
-        # If nothing is set yet, Spark's properties may name Kafka; else the script's first session is refused.
+        # If no Kafka is set yet, Spark's properties may name one. If not, capture refuses the script's first session.
         console.using({"Kafka": f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"})
     return {name: value for name, value in found.items() if value}
 
@@ -148,7 +148,7 @@ def text(value: Any) -> str:
 
 
 def _java() -> dict[str, str]:
-    """Use the bundled Java, if there is no other."""
+    """Variables for the bundled Java; empty if this machine has a Java."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return {}
     from headwater.stack import java_runtime
@@ -162,20 +162,20 @@ def submit_arguments(wanted: Sequence[str]) -> dict[str, str]:
 
     for name in wanted:
         if name not in _JARS:
-            raise InputError(f"--with {name}: there are no such jars.", fix=f"Choose of {', '.join(_JARS)}.")
+            raise InputError(f"--with {name}: there are no such jars.", fix=f"Choose from {', '.join(_JARS)}.")
     jars = [str(jar) for name in dict.fromkeys(wanted) for jar in ensure_jars(_JARS[name])]
     return {_SUBMIT_ARGUMENTS: jars_added(os.environ.get(_SUBMIT_ARGUMENTS, ""), jars)} if jars else {}
 
 
 def jars_added(arguments: str, jars: Sequence[str]) -> str:
-    """Merge jars with those in the arguments of spark-submit, which would only use the last `--jars`."""
+    """Add jars to the arguments of spark-submit, all in one `--jars`: spark-submit only uses the last one."""
     given = shlex.split(arguments) or ["pyspark-shell"]
     named = list(jars)
-    kept: list[str] = []
+    others: list[str] = []
     while given:
         option, joined, value = given.pop(0).partition("=")
         if option == "--jars":
             named += (value if joined else given.pop(0) if given else "").split(",")
         else:
-            kept.append(option + joined + value)
-    return shlex.join(["--jars", ",".join(filter(None, named)), *kept])
+            others.append(option + joined + value)
+    return shlex.join(["--jars", ",".join(filter(None, named)), *others])

@@ -36,9 +36,9 @@ app = typer.Typer(help="List runs of a job or dataset, their micro-batches, and 
 app.callback()(lambda: None)
 
 OfArgument = Annotated[
-    str, typer.Argument(metavar="JOB|DATASET", help="Its name if it is unique, or namespace/name, or its key.")
+    str, typer.Argument(metavar="JOB|DATASET", help="A name if it is unique, or namespace/name, or a key.")
 ]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Its id, or the beginning of it.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Id of the run, or its beginning.")]
 KindOption = Annotated[
     AssetKind | None, typer.Option("--kind", case_sensitive=False, help="JOB or DATASET, if both have this name.")
 ]
@@ -52,7 +52,7 @@ def list_(
         str | None,
         typer.Argument(
             metavar="[JOB|DATASET]",
-            help="Its name if it is unique, or namespace/name, or its key. Default: all jobs.",
+            help="A name if it is unique, or namespace/name, or a key. Default: all jobs.",
             show_default=False,
         ),
     ] = None,
@@ -68,7 +68,7 @@ def list_(
     ] = None,
     kind: KindOption = None,
     read: Annotated[
-        bool, typer.Option("--read", help="For a dataset: runs that read it, not those that wrote it.")
+        bool, typer.Option("--read", help="For a dataset: runs that read it, instead of runs that wrote it.")
     ] = False,
     state: Annotated[
         list[RunEventType] | None,
@@ -88,16 +88,16 @@ def list_(
         ),
     ] = None,
     period: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only runs for a period (data interval) with this time in it.")
+        str | None, typer.Option(metavar="TIME", help="Only runs for a period (data interval) that contains this time.")
     ] = None,
     statement: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only runs whose SQL statement has this text.")
     ] = None,
     rejected: Annotated[bool, typer.Option("--rejected", help="Only runs that rejected rows.")] = False,
 ) -> Shown:
-    """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
+    """List the runs of a job, or the runs that wrote a dataset, the latest first; with --open, runs without an end.
 
-    Without a job, the run seen last comes first; --since and --until go by when a run was last seen.
+    Without a job, the time when a run was last seen decides its position, and is compared with --since and --until.
 
     headwater runs list --state FAIL --since 1d
 
@@ -111,7 +111,7 @@ def list_(
     if open_:
         is_narrowed = read or state or since or until or only != questions.ALL_RUNS
         if is_narrowed or kind not in (None, AssetKind.JOB):
-            raise typer.BadParameter("--open goes with a job or none, --older-than, --limit and --cursor.")
+            raise typer.BadParameter("--open allows only a job, --older-than, --limit and --cursor.")
         return _list_open(ask, of, older_than)
     if older_than is not None:
         raise typer.BadParameter("--older-than goes with --open.")
@@ -217,14 +217,14 @@ def intervals(
         ),
     ],
     *,
-    job: Annotated[bool, typer.Option("--job", help="Take it as a job, even if a run has this id.")] = False,
+    job: Annotated[bool, typer.Option("--job", help="The argument is a job, even if a run has this id.")] = False,
     from_batch: Annotated[int, typer.Option("--from", min=0, max=2**63 - 1, help="The first batch to show.")] = 0,
 ) -> Shown:
     """List micro-batches in batch order, with gaps, overlaps, quality, and the offsets that each read.
 
-    For a job: those of all its runs, and those that were reconciled from a checkpoint.
+    For a job: micro-batches of all its runs, and micro-batches that were reconciled from a checkpoint.
     """
-    whose = {"job": of} if job else {"of": of}
+    subject = {"job": of} if job else {"of": of}
 
     def at_server(server: Server) -> IntervalPage:
         given = {"from_batch": from_batch, **_page(ask)}
@@ -234,7 +234,9 @@ def intervals(
         return server.get(("jobs", of, "intervals"), IntervalPage, given)
 
     page = ask(
-        lambda reader: questions.intervals(reader, **whose, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor),
+        lambda reader: questions.intervals(
+            reader, **subject, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor
+        ),
         at_server,
     )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
@@ -248,7 +250,7 @@ def intervals(
 @graph_command(page=20)
 def versions(
     ask: Ask,
-    dataset: Annotated[str, typer.Argument(help="Its name if it is unique, or namespace/name, or its key.")],
+    dataset: Annotated[str, typer.Argument(help="A name if it is unique, or namespace/name, or a key.")],
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(
@@ -309,7 +311,7 @@ def _named(
     except AmbiguousError as error:
         if {name.partition(" ")[0] for name in error.candidates} != {"job", "dataset"}:
             raise
-        fix = "Say which with --kind job or --kind dataset; or by its key:"
+        fix = "Choose with --kind job or --kind dataset, or give a key:"
         keys = [name.partition(" ")[2] for name in error.candidates]
         raise errors.InputError(shortened(str(error), 600), fix=fix, nearest=keys) from error
     return (asset.key, None) if asset.kind is KnownKind.JOB else (None, asset.key)

@@ -32,13 +32,13 @@ def command(
     column: Annotated[
         str | None, typer.Option("--column", "-c", help="Only columns with this name, of datasets that TEXT finds.")
     ] = None,
-    namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Only assets in this namespace.")] = None,
     type_: Annotated[
         list[str] | None,
-        typer.Option("--type", help="Only of this type: TOPIC, TABLE, BATCH. Repeatable.", show_default=False),
+        typer.Option("--type", help="Only assets of this type: TOPIC, TABLE, BATCH. Repeatable.", show_default=False),
     ] = None,
     sensitivity: Annotated[
-        Sensitivity | None, typer.Option(case_sensitive=False, help="Only what is declared to be that sensitive.")
+        Sensitivity | None, typer.Option(case_sensitive=False, help="Only assets with this declared sensitivity.")
     ] = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Match words with one or two wrong letters, too.")] = False,
 ) -> Shown:
@@ -108,7 +108,7 @@ def consumers(page: SearchPage) -> Table:
 
 
 def view(page: SearchPage) -> RenderableType:
-    """Show the hits, then the declared consumers, if any."""
+    """View of the hits, then of the declared consumers, if any."""
     parts: list[RenderableType] = [table(page)] if page.items else []
     if page.consumers:
         parts += [*([""] if parts else []), consumers(page)]

@@ -53,18 +53,18 @@ log = logging.getLogger("headwater.serve")
 def command(
     *,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and logs which.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one, which is logged.")] = None,
     tenant: TenantOption = None,
     allowed_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A name that requests may call this server by, once for each; `*` is any. Required where --host isn't "
-            "a loopback address."
+            help="Host name of this server in requests; repeatable; `*` allows any. Required if --host isn't a "
+            "loopback address."
         ),
     ] = None,
     allow_anonymous_reads: Annotated[
         bool | None,
-        typer.Option("--allow-anonymous-reads", help="Let everybody who reaches it read the graph, without log-in."),
+        typer.Option("--allow-anonymous-reads", help="Let everybody who reaches the server read the graph."),
     ] = None,
     tls_certificate: Annotated[
         str | None, typer.Option(help="The file (PEM) of the server's certificate and chain, for HTTPS.")
@@ -81,9 +81,10 @@ def command(
 ) -> None:
     """Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.
 
-    /docs and /openapi.json describe the API, /livez and /readyz report its health, /metrics counts. Ctrl-C or SIGTERM
-    lets requests under way finish and exits 0. While Neo4j is away questions are answered 503. With
-    HEADWATER_SERVE_INTAKE=true it accepts OpenLineage events, too, and with HEADWATER_SERVE_DECLARE=true declarations.
+    /docs and /openapi.json describe the API, /livez and /readyz report its health, /metrics has its metrics. Ctrl-C or
+    SIGTERM lets current requests finish and exits 0. While Neo4j is unreachable, questions get status 503. With
+    HEADWATER_SERVE_INTAKE=true, the server also accepts OpenLineage events, and with HEADWATER_SERVE_DECLARE=true
+    declarations.
     """
     flags = {
         "serve.host": host,
@@ -97,11 +98,11 @@ def command(
         "analysis.tenant": tenant,
         "log.format": log_format,
     }
-    settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
+    settings = connected_settings(flags, neo4j=True, silently=True)  # the log has the servers
     authentication, tls = _access(settings.serve)
     authorization = _authorization(settings.serve)
     _check_names(settings.serve)
-    judged = policy_and_exemptions(settings.serve)
+    judging = policy_and_exemptions(settings.serve)
     start_logging(settings.log).addFilter(RepeatLimit())
     start_tracing("headwater-serve")
     audit = opened_audit(settings, "serve")
@@ -109,7 +110,7 @@ def command(
         console.until_end.callback(audit.writer.close)
     publisher = _publisher(settings) if settings.serve.intake or settings.serve.declare else None
     sink = None if publisher is None else PublisherSink(publisher)
-    graph = served_graph(settings, judged, audit=audit, sink=sink, authorization=authorization)
+    graph = served_graph(settings, judging, audit=audit, sink=sink, authorization=authorization)
     target = graph.target
     try:
         server = HttpServer(graph, create_app(graph, authentication, tls), tls)
@@ -127,12 +128,12 @@ def command(
         except AnalysisError as error:
             raise translated(error) from error
         if not answers:
-            console.warning(f"Neo4j doesn't answer at {target.uri} yet; questions are answered 503 until it does.")
+            console.warning(f"Neo4j doesn't answer at {target.uri} yet; until it does, questions get status 503.")
         url = server.url
         # Signals are handled first: a process that waits for this line may stop the server at once.
         with stopped_by_signals(server.stop):
             log.info(
-                "Lineage on %s/, the API described on %s/docs; of Neo4j %s, database %s, tenant %s.",
+                "Lineage on %s/, its API on %s/docs; from Neo4j %s, database %s, tenant %s.",
                 url,
                 url,
                 target.uri,
@@ -140,7 +141,7 @@ def command(
                 settings.analysis.tenant,
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
-            _log_doors(settings, url, authentication)
+            _log_intake(settings, url, authentication)
             if audit is not None:
                 log.info("Requests are recorded in %s.", audit.writer)
             with rare_collections():
@@ -178,7 +179,7 @@ def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
             publisher.close(_CLOSE_SECONDS)
 
 
-def _log_doors(settings: Settings, url: str, authentication: Authentication) -> None:
+def _log_intake(settings: Settings, url: str, authentication: Authentication) -> None:
     serve, topic = settings.serve, settings.topic.names().events
     for what, is_open, path, scope in (
         ("OpenLineage events", serve.intake, ONE, Scope.WRITE),
@@ -200,10 +201,10 @@ def _log_doors(settings: Settings, url: str, authentication: Authentication) -> 
 
 
 class RepeatLimit(logging.Filter):
-    """Log filter that limits each message to a number of times a minute; the next one reports the number left out.
+    """Log filter that limits how often a message is logged in a minute; the next one reports how many were left out.
 
-    Messages count as equal if they have the same logger and format text, whatever their values. Anybody who reaches the
-    port can cause warnings at network speed; these must not fill the disk.
+    Messages are equal if they have the same logger and format text, whatever their values. Anybody who reaches the port
+    can cause warnings at network speed, which must not fill the disk.
 
     Args:
         most: maximum number of times a minute.
@@ -222,15 +223,15 @@ class RepeatLimit(logging.Filter):
         """Return True when the record is to be logged."""
         if (now := self._clock()) - self._began >= _MINUTE_SECONDS:
             self._began = now
-            for same, times in self._seen.items():
+            for message, times in self._seen.items():
                 if times > self._most:
-                    self._left_out[same] += times - self._most
+                    self._left_out[message] += times - self._most
             self._seen.clear()
-        same = (record.name, str(record.msg).partition("\n")[0])
-        self._seen[same] += 1
-        if self._seen[same] > self._most:
+        message = (record.name, str(record.msg).partition("\n")[0])
+        self._seen[message] += 1
+        if self._seen[message] > self._most:
             return False
-        if left_out := self._left_out.pop(same, 0):
+        if left_out := self._left_out.pop(message, 0):
             record.msg = f"{record.msg} (and {left_out:,} times more that weren't logged)"
         return True
 
@@ -239,7 +240,7 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
     """Return the configured ways to log in, and TLS.
 
     Raises:
-        ConfigurationError: the settings contradict each other, or everybody could ask, or nobody could send.
+        ConfigurationError: the settings contradict each other, let everybody on the network ask, or let nobody send.
     """
     try:
         authentication = configured_authentication(serve)
@@ -247,7 +248,7 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
     except AccessSettingsError as error:
         raise ConfigurationError(str(error), fix=error.fix) from error
     except TokensFileError as error:
-        raise ConfigurationError(str(error), fix="Mend the file of HEADWATER_SERVE_TOKENS_FILE.") from error
+        raise ConfigurationError(str(error), fix="Correct the file of HEADWATER_SERVE_TOKENS_FILE.") from error
     if authentication.configured:
         return authentication, tls
     if serve.allow_anonymous_reads and (serve.intake or serve.declare):
@@ -285,13 +286,13 @@ def _check_names(serve: ServeSettings) -> None:
     if serve.allowed_hosts.strip(", "):
         if serve.hosts() is None and not serve.loopback:
             console.warning(
-                "Any name is allowed (HEADWATER_SERVE_ALLOWED_HOSTS): a web site that points a name of its own here "
-                "can read the graph through a visitor's browser."
+                "Any host name is allowed (HEADWATER_SERVE_ALLOWED_HOSTS): a web site whose own name points to this "
+                "address can read the graph through a visitor's browser."
             )
         return
     if not serve.loopback:
         raise InputError(
-            f"{serve.host} isn't a loopback address, and no names are given that requests may call this server by.",
+            f"{serve.host} isn't a loopback address, and no host names of this server are configured.",
             fix="Name them with --allowed-host or HEADWATER_SERVE_ALLOWED_HOSTS, as clients spell them: "
-            "lineage.example.org. Without, a web site could read the graph through a visitor's browser.",
+            "lineage.example.org. Without them, a web site could read the graph through a visitor's browser.",
         )

@@ -51,7 +51,7 @@ def command(
 ) -> Shown:
     """Show all known facts on a dataset, a column, a job, a run or a consumer.
 
-    A dataset goes before a job of the same name.
+    If a dataset and a job have the same name, the dataset is shown.
 
     Dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
     last runs and versions, quality.
@@ -63,7 +63,7 @@ def command(
     Run: its end, inputs and outputs.
 
     Declared consumer (dashboard, report, team …): owners and their contacts, the datasets that it reads, the jobs that
-    write these and when they last did, and results of the latest checks.
+    write these datasets and when they last did, and results of the latest checks.
     """
     note = ""
 
@@ -179,7 +179,7 @@ def _job(found: JobDetails) -> Iterator[RenderableType]:
     if plan is not None:
         rows.append(("plan", f"{shortened(plan.digest)}, {_completeness(plan)}"))
     if kept is not None:
-        days = (("summaries alone before", kept.summarized_before), ("nothing before", kept.dropped_before))
+        days = (("only summaries before", kept.summarized_before), ("nothing before", kept.dropped_before))
         texts = (f"{word} {day:%Y-%m-%d}" for word, day in days if day is not None)
         rows.append(("micro-batches", ", ".join(texts)))
     yield pairs(rows)
@@ -278,7 +278,7 @@ def _type(column: KnownColumn) -> str:
 
 
 def _history(column: KnownColumn) -> str:
-    """Format the time since which the schema has the column, or the span in which it had it."""
+    """Format the time since which the schema has the column, or the past span in which it had the column."""
     if column.current or column.last_seen is not None:
         return span_text(column.first_seen, column.last_seen)
     return "in none"

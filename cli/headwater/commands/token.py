@@ -42,23 +42,23 @@ def create(
     name: NameArgument,
     scope: Annotated[
         list[Scope] | None,
-        typer.Option(help="Action that it allows, once for each. Default: read.", show_default=False),
+        typer.Option(help="Action that the token allows; repeatable. Default: read.", show_default=False),
     ] = None,
     expires: Annotated[
-        str, typer.Option(metavar="TIME", help="End of its validity: 12h, 90d, 52w from now, ISO 8601, or never.")
+        str, typer.Option(metavar="TIME", help="End of validity: 12h, 90d, 52w from now, ISO 8601, or never.")
     ] = "90d",
     tenant: Annotated[
-        str | None, typer.Option(help="Its tenant. Default: that of the server.", show_default=False)
+        str | None, typer.Option(help="Tenant of the token. Default: the server's.", show_default=False)
     ] = None,
     group: Annotated[
-        list[str] | None, typer.Option(help="Group of its holder, once for each.", show_default=False)
+        list[str] | None, typer.Option(help="Group of the token's holder; repeatable.", show_default=False)
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Create a token and print its secret, which is shown this once and stored nowhere.
 
     The file of HEADWATER_SERVE_TOKENS_FILE gets the name and a hash. A server that uses the file accepts the token at
-    once. Names aren't used again, also after a revocation, since the audit names them.
+    once. A name can't be used again, not even after a revocation, because the audit refers to it.
     """
     now = datetime.now(UTC)
     end = _end(expires, now)
@@ -82,7 +82,7 @@ def list_(json_output: JsonOption = False) -> None:
 
 @app.command("revoke")
 def revoke(name: NameArgument, json_output: JsonOption = False) -> None:
-    """Revoke a token. A server that uses the file refuses it at once."""
+    """Revoke a token. A server that uses the file refuses the token at once."""
     now = datetime.now(UTC)
     with _reported():
         token = revoke_token(_file(), name, now=now)
@@ -133,7 +133,7 @@ def _end(text: str, now: datetime) -> datetime | None:
             f"{shortened(text)!r} is no time; write 12h, 90d, 52w, ISO 8601, or never.", param_hint="--expires"
         ) from None
     if end <= now:
-        raise typer.BadParameter(f"{shortened(text)!r} is over.", param_hint="--expires")
+        raise typer.BadParameter(f"{shortened(text)!r} is in the past.", param_hint="--expires")
     return end
 
 

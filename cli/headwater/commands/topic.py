@@ -29,7 +29,7 @@ def create(
     names: Annotated[list[str], typer.Argument(help="Names of the topics.", show_default=False)],
     partitions: Annotated[
         int | None,
-        typer.Option(min=1, max=100_000, help="Partitions of each. Default: the broker's.", show_default=False),
+        typer.Option(min=1, max=100_000, help="Partitions of each topic. Default: the broker's.", show_default=False),
     ] = None,
     replication_factor: Annotated[
         int | None,
@@ -39,7 +39,7 @@ def create(
 ) -> None:
     """Create missing topics on the Kafka of the settings. Existing topics stay unchanged.
 
-    Headwater's own topics are created by whoever publishes first, and need no command.
+    Headwater's own topics need no command: the first publisher creates them.
     """
     for name in names:
         if not is_legal_name(name):
@@ -70,7 +70,7 @@ def create(
 
 
 def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exception:
-    """Classify an error of the topics: InputError if the cluster can't do what the options ask, else configuration."""
+    """Convert an error of the topics: to ConfigurationError if a setting of Kafka is wrong, else to InputError."""
     if error.setting.startswith("HEADWATER_KAFKA_"):
         return ConfigurationError(f"{error.message}.", fix=f"Check {error.setting}.")
     fix = "Try --replication-factor 1." if (replication_factor or 0) > 1 else ""
@@ -78,7 +78,7 @@ def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exce
 
 
 def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:
-    """Read the number of partitions of each topic; None if the broker doesn't know or show it."""
+    """Read the number of partitions of each topic; None if the broker doesn't report it."""
     admin = AdminClient({"log_level": 2, **client})
     deadline = time.monotonic() + _SECONDS
     while True:

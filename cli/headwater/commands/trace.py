@@ -49,9 +49,7 @@ def command(
     ] = None,
     records: RecordsArgument = None,
     *,
-    path: Annotated[
-        str | None, typer.Option("--path", help="A file or partition by its path, in place of a topic.")
-    ] = None,
+    path: Annotated[str | None, typer.Option("--path", help="Path of a file or partition, instead of a topic.")] = None,
     version: Annotated[
         tuple[str, str] | None,
         typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version.", show_default=False),
@@ -64,7 +62,7 @@ def command(
     archive: Annotated[
         str | None,
         typer.Option(
-            help="Archive of spark_jobs/lineage/archive.py: summarized micro-batches are found there one by one.",
+            help="Archive of spark_jobs/lineage/archive.py, from which summarized micro-batches are read one by one.",
             show_default=False,
         ),
     ] = None,
@@ -95,7 +93,7 @@ def command(
 
     def at_server(server: Server) -> Trace:
         if archive is not None:
-            raise InputError("--archive goes with a database: no server reads an archive.")
+            raise InputError("--archive works only with a database: a server doesn't read archives.")
         given = {**records_parameters(start), **common, "depth": hops(common["depth"])}
         return server.get(("traces",), Trace, given)
 
@@ -126,8 +124,8 @@ def _start(
     *,
     read_time: bool,
 ) -> Starts:
-    ways = [topic is not None, path is not None, version is not None]
-    if sum(ways) != 1:
+    given = [topic is not None, path is not None, version is not None]
+    if sum(given) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --path, or --version.")
     if path is not None:
         return Path(complete_path(path))

@@ -15,14 +15,14 @@ def command(json_output: JsonOption = False) -> None:
 
     The first time, 190 MB of jars are downloaded and verified. Data is kept from one `up` to the next, in files that
     only you can read, in the folder that HEADWATER_DATA_DIR names; default: headwater in XDG_DATA_HOME, else in
-    ~/.local/share (on macOS in ~/Library/Application Support). Each folder is a stack of its own, found by commands
-    with the same one.
+    ~/.local/share (on macOS in ~/Library/Application Support). Each folder has its own stack; a command finds the stack
+    of the folder that its HEADWATER_DATA_DIR names.
 
-    They listen on 127.0.0.1: Kafka on the ports 9092 and 9093 (controller), Neo4j on 7687 (Bolt) and 7474 (Browser).
+    Both listen on 127.0.0.1: Kafka on the ports 9092 and 9093 (controller), Neo4j on 7687 (Bolt) and 7474 (Browser).
     A port that is taken is replaced by a free one; the ports are printed, and remembered for the next time.
     Neo4j has a password, Kafka has none: every user of this machine can read the topics and write to them.
 
-    If it is up already, a server that has died or doesn't answer is started again; the other one goes on.
+    If the stack is up already, a server that has died or doesn't answer is started again; the other one goes on.
     """
     data_dir = paths.data_dir()
     running = find_running_stack(data_dir)

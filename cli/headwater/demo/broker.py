@@ -43,7 +43,7 @@ class Broker:
     """The demo's Kafka.
 
     Args:
-        bootstrap_servers: Its address.
+        bootstrap_servers: Address of the broker.
         group: The consumer group whose progress is shown.
     """
 
@@ -54,7 +54,7 @@ class Broker:
         self._offsets = self.reader()
 
     def create_topics(self) -> None:
-        """Create Headwater's topics and those of the flights.
+        """Create Headwater's topics and the topics of the flights.
 
         Raises:
             headwater_schemas.errors.BrokerUnavailableError: The broker does not answer.

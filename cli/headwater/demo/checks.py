@@ -74,7 +74,7 @@ def chains_are_whole(facts: Facts) -> DemoCheck:
 
 
 def micro_batches_have_intervals(facts: Facts) -> DemoCheck:
-    """Check that each micro-batch in Spark's checkpoint has its interval: a chain may also end too early."""
+    """Check that each micro-batch in Spark's checkpoint has an interval: a chain without gaps may end too early."""
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()

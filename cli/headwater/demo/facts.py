@@ -37,9 +37,9 @@ class DeadLetterSummary:
     """A record on the dead-letter topic.
 
     Attributes:
-        reason: Reason of the consumer.
+        reason: Reason that the consumer recorded.
         source: Location of the original record, as `topic[partition]@offset`.
-        size_bytes: Size of its value, which is the original's.
+        size_bytes: Size of the value, which equals the value of the original record.
     """
 
     reason: str
@@ -60,7 +60,7 @@ class Facts:
         committed_batches: Number of micro-batches that the checkpoint of each query has committed.
         departed_ends: End offset of each partition of flights.departed.
         consumed: Ranges of flights.departed that query 1's intervals consumed, by partition.
-        runs: State of each run, by its name.
+        runs: State of each run, by name of the run.
         report_columns: Columns of the daily report.
         untraceable_columns: Columns that can't be traced to flights.departed.
         nodes: Number of nodes by label.
@@ -111,7 +111,7 @@ def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[De
 
 
 def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
-    """Run one of the demo's statements; return its rows."""
+    """Run the demo's statement `named`; return its rows."""
     text = load("headwater.demo", f"facts/{named}")
     with driver.session(database="neo4j", default_access_mode="READ") as session:
         return session.execute_read(lambda tx: [dict(record) for record in tx.run(text, parameters)])
@@ -119,9 +119,9 @@ def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
 
 def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]:
     """Sort by name in the order of the data flow; unexpected names come last."""
-    place = {name: number for number, name in enumerate(names)}
+    rank = {name: number for number, name in enumerate(names)}
     return {
-        chain.name: chain for chain in sorted(chains, key=lambda chain: (place.get(chain.name, len(place)), chain.name))
+        chain.name: chain for chain in sorted(chains, key=lambda chain: (rank.get(chain.name, len(rank)), chain.name))
     }
 
 
@@ -152,7 +152,7 @@ def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[s
 
 
 def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:
-    """The ranges by partition, from rows with parallel lists `partitions`, `starts` and `ends`."""
+    """Offset ranges by partition, from rows with the parallel lists `partitions`, `starts` and `ends`."""
     found: defaultdict[int, list[Range]] = defaultdict(list)
     for row in intervals:
         for partition, start, end in zip(row["partitions"], row["starts"], row["ends"], strict=True):
@@ -171,14 +171,14 @@ def dead_letters(broker: Broker) -> tuple[DeadLetterSummary, ...]:
 
     Raises:
         KafkaException: The broker does not answer.
-        TimeoutError: It answers, but doesn't return the expected records.
+        TimeoutError: Kafka answers, but doesn't return the expected records.
     """
     ends = {number: end for number, end in broker.ends(TOPICS.dead_letters).items() if end}
     wanted = sum(ends.values())
     found: list[DeadLetterSummary] = []
     if not wanted:
         return ()
-    # librdkafka requires a group; with `assign` and without commits, the broker never learns of it.
+    # librdkafka requires a group id. With `assign` and without commits, the broker never sees this id.
     consumer = Consumer({**broker.client, "group.id": "headwater-demo-look", "enable.auto.commit": False})
     try:
         consumer.assign([TopicPartition(TOPICS.dead_letters, number, 0) for number in ends])
@@ -219,14 +219,14 @@ Edge = tuple[str, str]
 class ColumnGraph:
     """Column lineage, by node keys.
 
-    The target of an edge is derived from its source (DERIVES), or influenced by it (INFLUENCES). A dataset as the
-    target stands for each of its columns. A dataset as the source stands for its rows, and so for all sources of its
-    columns.
+    The target of an edge is derived from the source (DERIVES), or influenced by the source (INFLUENCES). If the target
+    is a dataset, this means each of its columns. If the source is a dataset, this means its rows, and so all sources of
+    its columns.
 
     Attributes:
         datasets: Dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
-        influences: Pairs of source and target: dependencies that decide which rows exist, or which target they have.
+        influences: Pairs of source and target: dependencies that decide which rows exist, or to which target they go.
     """
 
     datasets: Mapping[str, str]
@@ -239,28 +239,28 @@ class ColumnGraph:
         A column is traced by its sources. A single filter influences every column of its output, so influence alone
         counts only for a column without any source in common with the origin, such as `rain` from the weather.
         """
-        made = self._led_to_by(origin, self.derives)
-        influenced = self._led_to_by(origin, [*self.derives, *self.influences])
+        derived = self._reachable_from(origin, self.derives)
+        influenced = self._reachable_from(origin, [*self.derives, *self.influences])
         written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
 
         def from_elsewhere(column: str) -> bool:
             # A column that lost its source is a root, too; its dataset is still a target of other edges.
-            roots = self._made_from(column)
+            roots = self._roots(column)
             return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
 
         return [
             column
             for column in columns
-            if column not in made
+            if column not in derived
             and not (column in influenced and from_elsewhere(column) and not self._shares_source(column, origin))
         ]
 
     def _shares_source(self, column: str, origin: str) -> bool:
         """Return True if the column shares a source with the origin, and so may have bypassed the origin."""
-        upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
-        return any(self._dataset(root) in upstream for root in self._made_from(column))
+        upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._roots(own)}
+        return any(self._dataset(root) in upstream for root in self._roots(column))
 
-    def _made_from(self, column: str) -> set[str]:
+    def _roots(self, column: str) -> set[str]:
         """List the ultimate sources of a column, over any number of steps; never the column itself."""
         sources = defaultdict(list)
         for source, target in self.derives:
@@ -276,13 +276,13 @@ class ColumnGraph:
                 roots.add(node)
         return roots - {column}
 
-    def _led_to_by(self, origin: str, edges: Iterable[Edge]) -> set[str]:
+    def _reachable_from(self, origin: str, edges: Iterable[Edge]) -> set[str]:
         columns = self._columns()
         targets = defaultdict(list)
         for source, target in edges:
             targets[source].append(target)
 
-        # Forwards from the origin: exactly the reached columns can be traced back to it.
+        # Followed forwards from the origin: exactly the reached columns can be traced back to the origin.
         reached: set[str] = set()
         waiting = [origin, *columns[origin]]
         while waiting:

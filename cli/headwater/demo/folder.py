@@ -55,7 +55,7 @@ class DemoFolder:
         return self.work / "headwater.toml"
 
     def marker(self, job: str) -> Path:
-        """Marker file, which tells a streaming query that its topic is complete."""
+        """Marker file: when it exists, the topic of this streaming query is complete."""
         return self.work / f"{job}.complete"
 
     @contextlib.contextmanager
@@ -63,7 +63,7 @@ class DemoFolder:
         """Lock the folder against other demos.
 
         Raises:
-            ConfigurationError: another demo uses it.
+            ConfigurationError: another demo uses the folder.
         """
         paths.private_folder(self.root)
         with (self.root / "demo.lock").open("w") as lock:
@@ -77,7 +77,7 @@ class DemoFolder:
             yield
 
     def empty(self) -> None:
-        """Remove the last demo's files. Its stack must be down."""
+        """Remove the files of the last demo, whose stack must be down."""
         for entry in self.root.iterdir():
             if entry.name in _KEPT:
                 continue

@@ -15,7 +15,7 @@ YEAR_DAYS = 365
 
 # A year has 336,776 flights.
 FLIGHTS_PER_DAY = 923
-# Number for each query. Enough for interesting chains; each micro-batch costs about half a second of a core.
+# Micro-batches of each query. Enough for interesting chains; each micro-batch costs about half a second of a core.
 MICRO_BATCHES = 24
 SLICES = 8
 
@@ -27,8 +27,8 @@ class DemoJob:
     Attributes:
         name: Name of the script and of its streaming query.
         title: Title for people.
-        after: Jobs that write its inputs. A batch job begins when they are done. A streaming query begins at once,
-            follows its topic, and is asked to finish when they are done.
+        after: Jobs that write the inputs of this job. A batch job begins when these jobs are done. A streaming query
+            begins at once, follows its topic, and is asked to finish when these jobs are done.
         streaming: Whether the script is a streaming query.
         arguments: Flags of the script.
     """
@@ -57,7 +57,7 @@ def flights_jobs(folder: DemoFolder, days: int) -> tuple[DemoJob, ...]:
 
 
 def records_per_batch(days: int) -> int:
-    """Maximum size of a micro-batch, so that `days` days result in about `MICRO_BATCHES` micro-batches."""
+    """Maximum number of records in a micro-batch, so that `days` days make about `MICRO_BATCHES` micro-batches."""
     return math.ceil(days * FLIGHTS_PER_DAY / MICRO_BATCHES)
 
 

@@ -85,10 +85,11 @@ def submit_arguments(jars: list[Path]) -> str:
 
 @dataclass(slots=True)
 class Running:
-    """A job's process.
+    """Process of a job.
 
     Attributes:
-        seconds: Duration; None while it runs.
+        started: Start time, monotonic seconds.
+        seconds: Duration; None while the process runs.
     """
 
     job: DemoJob
@@ -120,7 +121,7 @@ class Running:
 
 
 class DemoConsumer:
-    """Process of the consumer. It is restarted if it was killed from outside, as in production."""
+    """Process of the consumer. `watch` restarts it if it was killed from outside, as in production."""
 
     def __init__(self, folder: DemoFolder, variables: Mapping[str, str]) -> None:
         self._folder = folder
@@ -188,7 +189,7 @@ class Pipeline:
     Args:
         jobs: Jobs in the order of the data flow.
         folder: Folder of the demo.
-        variables: Environment of their processes.
+        variables: Environment of the jobs' processes.
     """
 
     def __init__(self, jobs: Sequence[DemoJob], folder: DemoFolder, variables: Mapping[str, str]) -> None:

@@ -24,7 +24,8 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
     """Run a fresh stack during the block.
 
     Args:
-        folder: Folder of the demo, locked by the caller. It is emptied, after ending a stack that the last demo kept.
+        folder: Folder of the demo, locked by the caller. A stack that the last demo left running is ended, then the
+            folder is emptied.
         keep: Whether to leave the stack up after the block, unless the block raises or this process is killed.
     """
     bring_down(folder.root)
@@ -40,7 +41,7 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
 
 
 _POLL_SECONDS = 0.25
-_LOOK_SECONDS = 1.0
+_PROGRESS_SECONDS = 1.0
 
 # Measured: the consumer is a second behind the last job. A minute without any progress means that it is stuck.
 _STUCK_SECONDS = 60.0
@@ -51,7 +52,7 @@ class DemoResult:
     """Result of a demo.
 
     Attributes:
-        info: The stack; it is still up only if the demo keeps it.
+        info: The stack, which is still up only with `keep`.
         days: Number of days of flights.
         facts: Facts about the result.
         checks: Results of the checks.
@@ -91,7 +92,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
         folder: Folder of the demo; its contents are replaced.
         view: Display of the progress.
         days: Number of days of 2013.
-        keep: Whether to leave the stack up, unless this raises.
+        keep: Whether to leave the stack up, unless this function raises.
 
     Raises:
         HeadwaterError: A part of the pipeline could not be run. Failed checks don't raise: they are in the result.
@@ -107,7 +108,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
             broker.create_topics()
             consumer = _run_jobs(jobs, folder, info, broker, view, running)
         with watch.timing("catch_up"):
-            view.enter("Waiting until the graph has everything")
+            view.enter("Waiting until the graph has all events")
             if _caught_up(broker, consumer, view):
                 consumer.stop()
             else:
@@ -115,7 +116,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
                 consumer.abandon()
         with watch.timing("checks"):
             view.enter("Checking")
-            facts = _look(broker, info, folder, jobs)
+            facts = _gathered(broker, info, folder, jobs)
     return DemoResult(info, days, facts, all_checks(facts), watch.seconds)
 
 
@@ -137,18 +138,18 @@ def _run_jobs(
     done = pipeline.step()
     # Sent between valid events, as in production: the consumer must dead-letter them without stopping.
     broken.send(info.bootstrap_servers, TOPICS.events)
-    looked = time.monotonic()
+    read_at = time.monotonic()
     while not done:
         time.sleep(_POLL_SECONDS)
         consumer.watch()
         done = pipeline.step()
         view.restarts = consumer.restarts
         view.show(pipeline.views())
-        # Checked less often than the processes: each check sends four requests to a busy broker.
-        if time.monotonic() - looked > _LOOK_SECONDS:
+        # Read less often than the processes are checked: each read sends four requests to a busy broker.
+        if time.monotonic() - read_at > _PROGRESS_SECONDS:
             view.flights = total(broker.ends(DEPARTED))
             view.events = broker.progress(reader) or view.events
-            looked = time.monotonic()
+            read_at = time.monotonic()
     return consumer
 
 
@@ -172,7 +173,7 @@ def _caught_up(broker: Broker, consumer: DemoConsumer, view: View) -> bool:
     return True
 
 
-def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[DemoJob]) -> Facts:
+def _gathered(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[DemoJob]) -> Facts:
     from neo4j import GraphDatabase
 
     # Without notifications: Neo4j warns about queries for properties that a sound graph doesn't have (gaps).

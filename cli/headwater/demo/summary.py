@@ -21,9 +21,9 @@ from headwater_graph.statement_files import load, names
 _BLANK = Text("")
 
 QUESTIONS = (
-    ("downstream flights.departed --depth all", "what comes of a topic"),
-    ("upstream daily_report --column mean_delay --depth all", "what a column is made of, and how"),
-    ("impact flights.departed --column value.tailnum --change removed", "what breaks without it"),
+    ("downstream flights.departed --depth all", "everything derived from a topic"),
+    ("upstream daily_report --column mean_delay --depth all", "sources of a column, and its transformations"),
+    ("impact flights.departed --column value.tailnum --change removed", "what breaks without a column"),
     ("trace flights.departed 0 1000", "where a record went"),
 )
 """Commands to explore the demo's graph, each with a description."""
@@ -96,21 +96,21 @@ def _checks(outcome: DemoResult) -> Table:
 
 def _next_steps(outcome: DemoResult, *, kept: bool) -> RenderableType:
     info = outcome.info
-    # The demo's folder is a normal data folder, and its ports are remembered.
-    # Commands find a kept stack by the same data folder.
+    # Commands with the same HEADWATER_DATA_DIR as the demo find the stack that `--keep` left running. Without `--keep`,
+    # the commands need the demo's folder as HEADWATER_DATA_DIR: it is a normal data folder, with remembered ports.
     folder = paths.demo_dir() if not kept else os.environ.get("HEADWATER_DATA_DIR")
     command = f"HEADWATER_DATA_DIR={shlex.quote(str(folder))} {program()}" if folder else program()
     browser = Table.grid(padding=(0, 2))
     browser.add_row("Neo4j Browser", info.browser_url)
     browser.add_row("User", info.neo4j_user)
     browser.add_row("Password", f"in {info.password_file}")
-    commands = [] if kept else [("up", "bring Kafka and Neo4j up again, with all that is in them")]
+    commands = [] if kept else [("up", "start Kafka and Neo4j again, with their data")]
     commands += [
         *QUESTIONS,
         ("serve", "the same questions over HTTP, and a page that draws lineage"),
-        ("status", "where they are, and whether they answer"),
-        ("graph dump -o graph.jsonl", "the whole graph, the same for the same events"),
-        ("down", "end them"),
+        ("status", "addresses of Kafka and Neo4j, and whether they answer"),
+        ("graph dump -o graph.jsonl", "export the whole graph; equal events give an equal file"),
+        ("down", "stop Kafka and Neo4j"),
     ]
     parts: list[RenderableType] = [Text("What next", style="bold"), browser, _BLANK]
     parts += [_line(f"{command} {arguments}", what) for arguments, what in commands]
@@ -122,8 +122,8 @@ def _next_steps(outcome: DemoResult, *, kept: bool) -> RenderableType:
     return Group(*parts)
 
 
-def _line(command: str, what: str) -> Text:
-    return _to_copy(command).append(f"  # {what}", "dim")
+def _line(command: str, comment: str) -> Text:
+    return _to_copy(command).append(f"  # {comment}", "dim")
 
 
 def _to_copy(text: str) -> Text:
@@ -139,7 +139,7 @@ class Favourite(NamedTuple):
 
 
 def favourites() -> list[Favourite]:
-    """The queries worth pasting, without their title line, in the order of their file."""
+    """Queries worth pasting, in the order of their file; `text` is without the title line."""
     found = []
     for name in names("headwater.demo", "paste"):
         title, _, text = load("headwater.demo", f"paste/{name}").partition("\n")

@@ -38,7 +38,7 @@ class JobView:
     """State of a job for display.
 
     Attributes:
-        seconds: Time since the start; of a finished job its duration.
+        seconds: Seconds since the start; for a finished job, its duration.
         batches: Number of committed micro-batches; None for a batch job.
     """
 
@@ -81,15 +81,15 @@ class View:
     def enter(self, phase: str) -> None:
         """Show the current phase."""
         self.phase = phase
-        self._say(phase)
+        self._print_once(phase)
 
     def show(self, jobs: Sequence[JobView]) -> None:
-        """Update the jobs."""
+        """Update the states of the jobs."""
         self.jobs = jobs
         for shown in jobs:
             if shown.state is JobState.DONE:
                 batches = "" if shown.batches is None else f", {shown.batches} micro-batches"
-                self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
+                self._print_once(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
         """Show a problem that doesn't end the demo, above the live display if any."""
@@ -127,8 +127,8 @@ class View:
             text.append(f" · consumer restarted {self.restarts} ×", "yellow")
         return text
 
-    def _say(self, line: str) -> None:
-        # Without a live display, each step is printed once, as one line.
+    def _print_once(self, line: str) -> None:
+        # Only without a live display.
         if self._live is None and not console.json_mode and line not in self._reported:
             self._reported.add(line)
             console.message(line)

@@ -1,4 +1,4 @@
-"""Production checklist: requirements outside of the program, checked without writing anything.
+"""Production checklist: requirements that Headwater's programs can't ensure, checked without writing anything.
 
 finding       result of a check, its severity, and the fix
 topics        retention, compaction, replication and sizes of Headwater's topics, against the outage budget

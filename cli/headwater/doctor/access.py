@@ -46,7 +46,7 @@ class SeenAccess:
     """Access rules that the brokers show.
 
     Attributes:
-        own: allowed operations of the configured user, by topic; None if the brokers don't report them.
+        own: for each topic: allowed operations of the configured user, by Kafka's names; None if not reported.
         rules: operations that ACLs allow; None if the brokers don't show them.
         enforced: whether the brokers check ACLs; None if unknown.
     """
@@ -98,7 +98,7 @@ def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
 
 
 def _authorizer(admin: AdminClient) -> str:
-    """Class that checks ACLs, from a broker's configuration; empty without one."""
+    """Name of the class that checks ACLs, from a broker's configuration; empty if the broker checks none."""
     broker = next(iter(admin.list_topics(timeout=_SECONDS).brokers))
     resource = ConfigResource(ResourceType.BROKER, str(broker))
     config = answer(admin.describe_configs([resource], request_timeout=_SECONDS)[resource], _SECONDS)
@@ -117,7 +117,7 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
                 "access",
                 topic,
                 "The brokers don't report what the user of these settings may do.",
-                "Look with kafka-acls.sh --list, as a user who may.",
+                "Run kafka-acls.sh --list as a user who may see ACLs.",
             )
         elif missing := sorted(set() if "ALL" in allowed else operations - allowed):
             yield DoctorFinding(
@@ -142,7 +142,7 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
             "ACLs",
             names.events,
             "The user of these settings may not see ACLs.",
-            "Run it as a user with DESCRIBE on the cluster, or look with kafka-acls.sh --list.",
+            "Run this command as a user with DESCRIBE on the cluster, or run kafka-acls.sh --list.",
         )
     else:
         loose = sorted({r.topic for r in seen.rules if r.principal == _EVERYBODY and r.operation in _CHANGES})
@@ -151,8 +151,8 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
                 "ACLs",
                 FindingSeverity.FAIL,
                 topic,
-                f"{_EVERYBODY} may change it: anybody can write lineage, or delete it.",
-                f"Remove that ACL (kafka-acls.sh --remove --topic {topic} --allow-principal '{_EVERYBODY}'), and "
+                f"{_EVERYBODY} may change the topic: anybody can write lineage, or delete it.",
+                f"Remove this ACL (kafka-acls.sh --remove --topic {topic} --allow-principal '{_EVERYBODY}'), and "
                 "allow the jobs' users.",
             )
         if not loose:

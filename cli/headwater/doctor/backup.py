@@ -16,10 +16,10 @@ class SeenArchive:
 
     Attributes:
         location: path or URI of the archive.
-        records: number of its records.
-        missing: offsets within its range without a record.
-        lost: offsets between its end and the topic's current beginning, of all partitions.
-        waiting: offsets that only the topic has.
+        records: number of records in the archive.
+        missing: number of offsets within the archive's ranges without a record.
+        lost: number of offsets between the archive's end and the topic's current beginning, over all partitions.
+        waiting: number of offsets that only the topic has.
     """
 
     location: str
@@ -51,7 +51,7 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
     """Findings on the sources of a rebuild.
 
     Args:
-        archive: archive of the topic; None if not named.
+        archive: archive of the topic; None if none was named.
         topic: the events topic.
         begins: number of expired records of the topic.
         expires: whether the topic's records expire.
@@ -62,11 +62,11 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
                 "backup",
                 FindingSeverity.FAIL if begins else FindingSeverity.WARN,
                 topic,
-                f"{begins:,} records have expired." if begins else "Its records expire.",
+                f"{begins:,} records have expired." if begins else "Records of the topic expire.",
                 "Name the archive with --archive; `spark_jobs/lineage/archive.py` makes one (docs/materializer.md).",
             )
         else:
-            yield ok("backup", topic, "It has every record that it ever had: `headwater graph rebuild` needs no more.")
+            yield ok("backup", topic, "All records are still on the topic: `headwater graph rebuild` needs no archive.")
     elif archive.lost:
         yield DoctorFinding(
             "backup",
@@ -80,8 +80,8 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
             "backup",
             FindingSeverity.WARN,
             archive.location,
-            f"{archive.missing:,} offsets between its records are missing; markers of transactions count, too.",
-            "Read spark_jobs/lineage/archive.py's log of the day.",
+            f"{archive.missing:,} offsets between its records are missing; markers of transactions count as missing.",
+            "Read the logs of spark_jobs/lineage/archive.py.",
         )
     else:
         yield ok(
@@ -92,6 +92,6 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
     yield unseen(
         "backup",
         "Neo4j",
-        "Backups of the database aren't seen from here; `headwater graph rebuild` makes the graph anew from the topic.",
+        "This command can't see backups of the database; `headwater graph rebuild` makes the graph from the topic.",
         "Archive the topic (spark_jobs/lineage/archive.py); a dump of Neo4j only saves the time of rebuilding.",
     )

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 MOST_SKEW_SECONDS = 5.0
 """Largest skew without a warning. Answers about `1h` ago are wrong by the skew."""
 NEWEST = 500
-"""Number of newest events of each partition whose event times are compared: record timestamps may be the broker's."""
+"""Number of newest events of each partition whose event times are read: brokers may set the records' timestamps."""
 MOST_AHEAD_SECONDS = 60.0
-"""Largest tolerated lead of a producer's clock. Until the lead has passed, its reports override later ones."""
+"""Largest tolerated lead of a producer's clock. During the lead, the producer's reports override all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class SeenClock:
     """Another clock's time, with the local time before and after the reading.
 
     Attributes:
-        whose: owner of the clock, such as `the database's`.
+        whose: owner of the clock, such as `Neo4j`.
         time: reported time.
-        asked, answered: local time before and after.
+        asked, answered: local time before and after the reading.
     """
 
     whose: str
@@ -42,7 +42,7 @@ class SeenClock:
 
     @property
     def skew_seconds(self) -> float:
-        """Seconds by which the clock is ahead (negative: behind); 0 if within the duration of the request."""
+        """Seconds by which the clock is ahead (negative: behind); 0 if `time` is between `asked` and `answered`."""
         if self.time > self.answered:
             return (self.time - self.answered).total_seconds()
         return min(0.0, (self.time - self.asked).total_seconds())
@@ -108,9 +108,9 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
             "clocks",
             FindingSeverity.FAIL,
             topic,
-            f"An event is of {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: what its producer reports wins "
-            "over what others report until then, for a day at most.",
-            "Run NTP (chrony) where drivers run; `headwater events` shows which job it was.",
+            f"An event has the time {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: until then, or for a "
+            "day at most, its producer's reports override all others.",
+            "Run NTP (chrony) where drivers run; `headwater events` shows the job of the event.",
         )
     else:
-        yield ok("clocks", topic, f"None of the newest {NEWEST} events of each partition is of the future.")
+        yield ok("clocks", topic, f"None of the newest {NEWEST} events of each partition is in the future.")

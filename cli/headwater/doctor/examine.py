@@ -75,9 +75,9 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
         with asking_kafka(settings.kafka, doing="describing topics"):
             seen, brokers = topics.look(client, [spec.name for spec in specs])
     except HeadwaterError as error:
-        yield from _away("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
+        yield from _failed_server("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
         for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
-            yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.", "Run it again once Kafka answers.")
+            yield unseen(check, "Kafka", "Not checked: Kafka doesn't answer.", "Run it again once Kafka answers.")
         return
     longest = settings.materializer.record_max_bytes
     yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds, record_max_bytes=longest)
@@ -120,32 +120,32 @@ def _neo4j(settings: Settings) -> Iterator[DoctorFinding]:
         with graph_driver(settings.neo4j) as driver:
             yield from _database(driver, settings.neo4j.database)
     except HeadwaterError as error:
-        yield from _away("Neo4j", error, "HEADWATER_NEO4J_URI")
+        yield from _failed_server("Neo4j", error, "HEADWATER_NEO4J_URI")
         for check in ("graph version", "constraints", "indexes"):
-            yield unseen(check, "Neo4j", "Not looked at: Neo4j doesn't answer.", "Run it again once Neo4j answers.")
+            yield unseen(check, "Neo4j", "Not checked: Neo4j doesn't answer.", "Run it again once Neo4j answers.")
 
 
 def _database(driver: Driver, database: str) -> list[DoctorFinding]:
     return [*graph.judge(graph.look(driver, database), database), clocks.judge(clocks.look(driver, database))]
 
 
-def _away(server: str, error: HeadwaterError, setting: str) -> Iterator[DoctorFinding]:
+def _failed_server(server: str, error: HeadwaterError, setting: str) -> Iterator[DoctorFinding]:
     fix = error.fix or f"Start it, or check {setting}."
     yield DoctorFinding("servers", FindingSeverity.FAIL, server, error.message, fix)
 
 
-def _tried(check: str, subject: str, judged: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:
-    """Return the findings of a check; if the check fails, a finding about that."""
+def _tried(check: str, subject: str, run: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:
+    """Run a check and return its findings; if it raises an error, return a finding with this error."""
     try:
-        return list(judged())
+        return list(run())
     except ArchiveError as error:
         return [
             DoctorFinding(
-                check, FindingSeverity.FAIL, subject, str(error), "--archive is the --output of the archive job."
+                check, FindingSeverity.FAIL, subject, str(error), "Give --archive the --output of the archive job."
             )
         ]
     except (KafkaException, LineageError, TimeoutError, ModuleNotFoundError) as error:
-        return [unseen(check, subject, f"Not looked at: {_text(error)}", "Mend that, and run it again.")]
+        return [unseen(check, subject, f"Not checked: {_text(error)}", "Remove the cause, and run it again.")]
 
 
 def _text(error: Exception) -> str:

@@ -12,9 +12,9 @@ class FindingSeverity(StrEnum):
     FAIL = "FAIL"
     """Lineage is or will be lost, or can't be written or read."""
     WARN = "WARN"
-    """It works, but an expected event will break it."""
+    """Headwater works now, but will fail at an event that has to be expected, such as the loss of a disk."""
     UNKNOWN = "UNKNOWN"
-    """Unknown: it can't be checked from here."""
+    """Not checked, because this machine or this user can't see it."""
     OK = "OK"
     """Passed."""
 
@@ -44,7 +44,7 @@ def ok(check: str, subject: str, message: str) -> DoctorFinding:
 
 
 def unseen(check: str, subject: str, message: str, fix: str) -> DoctorFinding:
-    """Finding of a check that can't be made from here; the fix describes how to check, or what to do instead."""
+    """Finding of a check that can't be made from here; `fix` describes how to check, or what to do instead."""
     return DoctorFinding(check, FindingSeverity.UNKNOWN, subject, message, fix)
 
 

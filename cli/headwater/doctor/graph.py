@@ -14,7 +14,7 @@ from headwater_graph.statements import names, statement
 if TYPE_CHECKING:
     from neo4j import Driver
 
-_MADE = re.compile(r"CREATE\s+(?:FULLTEXT\s+|RANGE\s+|TEXT\s+)?(CONSTRAINT|INDEX)\s+(\w+)\s+IF NOT EXISTS")
+_CREATED = re.compile(r"CREATE\s+(?:FULLTEXT\s+|RANGE\s+|TEXT\s+)?(CONSTRAINT|INDEX)\s+(\w+)\s+IF NOT EXISTS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class SeenGraph:
 
 
 def wanted() -> dict[str, str]:
-    """Names of the constraints and indexes that consumers make, each with CONSTRAINT or INDEX."""
-    made = (_MADE.search(statement("schema", name)) for name in names("schema"))
-    return {found[2]: found[1] for found in made if found is not None}
+    """Constraints and indexes that consumers create: name ⇒ CONSTRAINT or INDEX."""
+    created = (_CREATED.search(statement("schema", name)) for name in names("schema"))
+    return {found[2]: found[1] for found in created if found is not None}
 
 
 def look(driver: Driver, database: str) -> SeenGraph:
@@ -66,10 +66,10 @@ def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
         message, _, fix = version_mismatch(seen.version, verb="reads").partition(". ")
         yield DoctorFinding("graph version", FindingSeverity.FAIL, database, f"{message}.", fix)
     else:
-        yield ok("graph version", database, f"Version {seen.version}, that of this release.")
-    for kind, there in (("CONSTRAINT", seen.constraints), ("INDEX", frozenset(seen.indexes))):
-        expected = [name for name, made_as in wanted().items() if made_as == kind]
-        missing = sorted(set(expected) - there)
+        yield ok("graph version", database, f"Version {seen.version}, the version of this release.")
+    for kind, existing in (("CONSTRAINT", seen.constraints), ("INDEX", frozenset(seen.indexes))):
+        expected = [name for name, wanted_kind in wanted().items() if wanted_kind == kind]
+        missing = sorted(set(expected) - existing)
         word = "constraints" if kind == "CONSTRAINT" else "indexes"
         if missing:
             yield DoctorFinding(
@@ -77,11 +77,11 @@ def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
                 FindingSeverity.FAIL,
                 database,
                 f"Missing: {', '.join(missing)}. "
-                + ("Two consumers may write a node twice." if kind == "CONSTRAINT" else "Questions read everything."),
-                "Start `headwater consume`: it makes them before it writes.",
+                + ("Two consumers may write a node twice." if kind == "CONSTRAINT" else "Questions are slow."),
+                "Start `headwater consume`: it creates them before it writes.",
             )
         else:
-            yield ok(word, database, f"All {len(expected)} are there.")
+            yield ok(word, database, f"All {len(expected)} exist.")
     states = {name: state for name, state in sorted(seen.indexes.items()) if name in wanted()}
     failed = [name for name, state in states.items() if state == "FAILED"]
     populating = [name for name, state in states.items() if state == "POPULATING"]
@@ -91,7 +91,7 @@ def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
             FindingSeverity.FAIL,
             database,
             f"Failed: {', '.join(failed)}.",
-            "Drop each (DROP INDEX …), then start `headwater consume`, which makes it anew.",
+            "Drop each (DROP INDEX …), then start `headwater consume`, which creates it again.",
         )
     if populating:
         yield DoctorFinding(
@@ -99,5 +99,5 @@ def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
             FindingSeverity.WARN,
             database,
             f"Still being filled: {', '.join(populating)}. Questions are slow until then.",
-            "Wait; SHOW INDEXES has how far they are.",
+            "Wait; SHOW INDEXES shows the progress.",
         )

@@ -20,11 +20,11 @@ _LATE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class SeenLag:
-    """The events topic and the group.
+    """Lag of the group on the events topic.
 
     Attributes:
-        members: consumers in the group.
-        pending: number of records that the group hasn't committed, of all partitions.
+        members: number of consumers in the group.
+        pending: number of records that the group hasn't committed, over all partitions.
         expired: number of records that were deleted before the group read them.
         oldest: timestamp of the oldest pending record; None if nothing is pending, or if it can't be read.
     """
@@ -71,11 +71,11 @@ def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[D
             "lag",
             FindingSeverity.FAIL,
             topic,
-            f"{seen.expired:,} records expired before group {group} read them: they aren't in the graph.",
+            f"{seen.expired:,} records expired before group {group} read them, and aren't in the graph.",
             "Raise retention.ms; `headwater graph rebuild --archive …` brings them back from an archive.",
         )
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
-    since = "how long isn't known" if seen.oldest is None else f"the oldest for {duration_text(age)}"
+    since = "for an unknown time" if seen.oldest is None else f"the oldest for {duration_text(age)}"
     waits = f"{seen.pending:,} records wait on {topic}, {since}"
     if not seen.pending:
         word = "" if seen.members else "; no consumer is running now"

@@ -21,7 +21,7 @@ class SeenLetters:
 
     Attributes:
         count: number of letters.
-        oldest: publication time of the oldest.
+        oldest: publication time of the oldest letter.
         by_reason: number of letters by reason, the most frequent first.
     """
 
@@ -43,25 +43,25 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer.
     """
-    done = acknowledged(client, group=group, dead_letters=topic)
-    standing, census = LatestLetters(letters(client, topic)), Census()
-    covered = 0
+    settled = acknowledged(client, group=group, dead_letters=topic)
+    latest, census = LatestLetters(letters(client, topic)), Census()
+    settled_count = 0
     for letter in letters(client, topic):
-        if not standing.stands(letter):
+        if not latest.stands(letter):
             continue
-        if done.covers(letter):
-            covered += 1
+        if settled.covers(letter):
+            settled_count += 1
         else:
             census.add(letter)
     oldest = min((group.oldest for group in census.groups if group.oldest is not None), default=None)
-    return SeenLetters(census.letters, oldest, census.by_reason, covered)
+    return SeenLetters(census.letters, oldest, census.by_reason, settled_count)
 
 
 def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFinding]:
     """Finding on pending letters."""
     if not seen.count:
-        known = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
-        yield ok("dead letters", topic, known if seen.acknowledged else "There are none.")
+        settled = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
+        yield ok("dead letters", topic, settled if seen.acknowledged else "There are none.")
         return
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in seen.by_reason.items())
@@ -70,6 +70,6 @@ def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFindin
         FindingSeverity.FAIL if age > _OLD_SECONDS else FindingSeverity.WARN,
         topic,
         f"{seen.count:,} records aren't in the graph ({reasons}), the oldest for {duration_text(age)}.",
-        "`headwater dlq list` and `dlq show` have the causes. `headwater dlq replay` sends them back when mended, "
-        "`headwater dlq acknowledge` leaves them.",
+        "`headwater dlq list` and `dlq show` show the causes. `headwater dlq replay` sends the records again once the "
+        "causes are removed; `headwater dlq acknowledge` accepts the loss.",
     )

@@ -20,16 +20,16 @@ _MOUNTS = Path("/proc/self/mounts")
 
 @dataclass(frozen=True, slots=True)
 class SeenOutbox:
-    """The folder, and pending events in the files of dead processes.
+    """State of the folder, and pending events in the files of processes that have ended.
 
     Attributes:
         folder: path of the folder.
         there: whether the folder exists.
         writable: whether this process could write into the folder, or create it.
-        filesystem: type of its file system; None if unknown.
+        filesystem: type of the folder's file system; None if unknown.
         files: number of outboxes of ended jobs that have events or can't be read.
-        events: number of readable pending events in them.
-        oldest: last change of the oldest of `files`; None without files.
+        events: number of readable pending events in these outboxes.
+        oldest: earliest time of a last change among these outboxes; None if there are none.
         in_use: number of further outboxes that a live process holds; only that process can count their events.
         damaged: number of further outboxes that another job took over and couldn't read.
         problem: reason why the folder, or one of `files`, can't be read; None if all could be read.
@@ -48,9 +48,9 @@ class SeenOutbox:
 
 
 def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
-    """Examine the folder (or its future location), and its files like `headwater outbox list`.
+    """Examine the folder (or the location where it will be made), and its files as `headwater outbox list` does.
 
-    Never raises for a folder that can't be read.
+    For a folder that can't be read, `problem` is set, and nothing is raised.
     """
     existing = folder
     while not existing.exists() and existing != existing.parent:
@@ -58,7 +58,7 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
     seen = SeenOutbox(folder, folder.is_dir(), os.access(existing, os.W_OK | os.X_OK), filesystem_of(existing, mounts))
     try:
         files = outbox_files(folder, None)
-        # Read before the examination, which may write to a file.
+        # Times are read before the files are opened, which may change them.
         written = {each: each.stat().st_mtime for each in files}
         found = [looked for each in files if (looked := looked_at(each)) is not None]
     except (OSError, InputError) as error:
@@ -76,7 +76,7 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
 
 
 def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """Read a folder's type of file system from the list of mounts; None if there is no such list."""
+    """Look up the type of a folder's file system in the list of mounts; None if there is no such list."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -99,22 +99,22 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
             "outbox",
             FindingSeverity.FAIL,
             subject,
-            "This user can't write there: events wait in memory, and are lost with the driver.",
+            "This user can't write into the folder: events wait in memory, and are lost when the driver ends.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder that their user can write.",
         )
     if seen.filesystem is None:
         yield unseen(
             "outbox",
             subject,
-            "This system doesn't list its mounts: whether the disk is durable isn't known.",
-            "See to it that the folder outlives a restart of the machine or the container.",
+            "This system doesn't list its mounts, so it is unknown whether the disk is durable.",
+            "Make sure that the folder survives a restart of the machine or the container.",
         )
     elif seen.filesystem in _IN_MEMORY:
         yield DoctorFinding(
             "outbox",
             FindingSeverity.FAIL,
             subject,
-            f"It is on {seen.filesystem}, in memory: what waits there is lost with a restart.",
+            f"The folder is on {seen.filesystem}, in memory: a restart loses its events.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on a disk.",
         )
     elif seen.filesystem in _OF_A_CONTAINER:
@@ -122,7 +122,7 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
             "outbox",
             FindingSeverity.WARN,
             subject,
-            f"It is on {seen.filesystem}, the layer of a container: what waits there is lost with the container.",
+            f"The folder is on {seen.filesystem}, a layer of the container: its events are lost with the container.",
             "Mount a volume, and set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on it.",
         )
     elif seen.writable:
@@ -133,7 +133,7 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
             FindingSeverity.WARN,
             subject,
             f"{seen.damaged} damaged files are kept.",
-            "Look at the disk; `headwater outbox list` names them, `headwater outbox drop` deletes them.",
+            "Check the disk; `headwater outbox list` names the files, `headwater outbox drop` deletes them.",
         )
     yield from _waiting(seen, now)
     yield unseen("outbox", "other machines", "Outboxes of other machines aren't seen from here.", "Run it there, too.")
@@ -150,20 +150,20 @@ def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
             FindingSeverity.WARN,
             subject,
             f"{seen.events:,} events wait in {seen.files:,} outboxes of ended jobs, the oldest untouched for {age}: "
-            f"Kafka was away, or refused them.{unread}",
-            "`headwater outbox list` shows whose; `headwater outbox relay --all` sends them, and has the reason of a "
-            "refusal.",
+            f"Kafka was unreachable, or refused them.{unread}",
+            "`headwater outbox list` shows their jobs; `headwater outbox relay --all` sends the events, and reports "
+            "why Kafka refuses one.",
         )
     elif seen.problem is not None:
         yield unseen(
-            "outbox", subject, f"What waits there isn't known: {seen.problem.rstrip('.')}.", "Run it as the jobs' user."
+            "outbox", subject, f"Pending events are unknown: {seen.problem.rstrip('.')}.", "Run it as the jobs' user."
         )
     elif seen.there and not seen.in_use:
-        yield ok("outbox", subject, "No event waits there.")
+        yield ok("outbox", subject, "No event waits in the folder.")
     if seen.in_use:
         yield unseen(
             "outbox",
             subject,
-            f"What waits in {seen.in_use:,} outboxes that live jobs hold, only these know.",
-            "Their metric headwater_outbox_events counts it; their logs have what Kafka refuses.",
+            f"{seen.in_use:,} outboxes are in use by live jobs; only these jobs know their pending events.",
+            "The jobs' metric headwater_outbox_events counts them; the jobs' logs report what Kafka refuses.",
         )

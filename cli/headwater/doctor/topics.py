@@ -24,7 +24,7 @@ class SeenTopic:
 
     Attributes:
         name: name of the topic.
-        config: its settings by Kafka's names; empty if the brokers don't show them.
+        config: settings of the topic, by Kafka's names; empty if the brokers don't show them.
         replicas: number of replicas of each partition.
         in_sync: number of in-sync replicas of each partition.
     """
@@ -101,8 +101,8 @@ def judge(
                 "topics",
                 FindingSeverity.FAIL,
                 spec.name,
-                "The topic isn't there.",
-                "`headwater consume` creates it, as does a job's first event; or create it as docs/contract.md has it.",
+                "The topic doesn't exist.",
+                "`headwater consume` or a job's first event creates it; or create it as docs/contract.md describes.",
             )
             continue
         if not topic.config:
@@ -125,14 +125,14 @@ def judge(
 def _timestamps(topic: SeenTopic) -> DoctorFinding:
     check, most = "timestamps", float(topic.config.get("message.timestamp.after.max.ms", "inf")) / 1_000
     if topic.config.get("message.timestamp.type") == "LogAppendTime":
-        return ok(check, topic.name, "Records have the brokers' time.")
+        return ok(check, topic.name, "Brokers set the records' timestamps.")
     if most <= FUTURE_MAX_SECONDS:
-        return ok(check, topic.name, f"Records have their producers' time, at most {duration_text(most)} ahead.")
+        return ok(check, topic.name, f"Producers set the records' timestamps, at most {duration_text(most)} ahead.")
     return DoctorFinding(
         check,
         FindingSeverity.WARN,
         topic.name,
-        "Records have their producers' time, however far ahead: an event of the future wins over others until then.",
+        "Producers may set timestamps far in the future: until then, such an event overrides later events.",
         "Set message.timestamp.type=LogAppendTime.",
     )
 
@@ -156,7 +156,7 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
             "compaction",
             FindingSeverity.FAIL,
             topic.name,
-            f"cleanup.policy is {policy}: of each job only the last event stays, the others are lost.",
+            f"cleanup.policy is {policy}: only the last event of each job stays, the others are lost.",
             "Set cleanup.policy=delete.",
         )
     else:
@@ -170,7 +170,7 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
             topic.name,
             f"Records expire after {duration_text(kept_seconds)}: consumers that are away for "
             f"{duration_text(budget_seconds)}, the outage budget, lose what they haven't read.",
-            "Set retention.ms=-1, or at least the outage budget, with an archive beside it.",
+            "Set retention.ms=-1; or set at least the outage budget, and keep an archive.",
         )
     elif limits["retention.bytes"] >= 0:
         yield DoctorFinding(
@@ -185,7 +185,7 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
             "retention",
             FindingSeverity.WARN,
             topic.name,
-            f"Records expire after {duration_text(kept_seconds)}: the graph can't be made anew from the topic alone.",
+            f"Records expire after {duration_text(kept_seconds)}: the graph can't be rebuilt from the topic alone.",
             "Set retention.ms=-1, or keep an archive (docs/materializer.md).",
         )
     else:
@@ -201,7 +201,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
             "replication",
             FindingSeverity.FAIL,
             topic.name,
-            f"{behind} of {len(topic.replicas)} partitions have replicas that are behind or away.",
+            f"{behind} of {len(topic.replicas)} partitions have replicas that are behind or unavailable.",
             "Bring the brokers back; `kafka-topics.sh --describe --under-replicated-partitions` names them.",
         )
     if least < 2:
@@ -209,7 +209,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
             "replication",
             FindingSeverity.WARN if brokers == 1 else FindingSeverity.FAIL,
             topic.name,
-            f"Each record is on one broker of {brokers}: with its disk, lineage is lost.",
+            f"Each record is on one broker of {brokers}: if its disk fails, lineage is lost.",
             "Run three brokers, and give the topic three replicas."
             if brokers == 1
             else "Give the topic three replicas (kafka-reassign-partitions.sh); HEADWATER_TOPIC_REPLICATION_FACTOR "
@@ -220,7 +220,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
             "replication",
             FindingSeverity.WARN,
             topic.name,
-            f"{least} replicas, but min.insync.replicas is {minimum}: one broker alone may acknowledge a record.",
+            f"{least} replicas, but min.insync.replicas is {minimum}: a record may be acknowledged by one broker only.",
             "Set min.insync.replicas=2.",
         )
     if minimum >= least:
@@ -231,7 +231,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
             f"min.insync.replicas is {minimum} of {least} replicas: nothing is published while a broker restarts.",
             f"Set min.insync.replicas={least - 1}, or give the topic one replica more.",
         )
-    return ok("replication", topic.name, f"{least} replicas, of which {minimum} acknowledge each record.")
+    return ok("replication", topic.name, f"{least} replicas; at least {minimum} acknowledge each record.")
 
 
 def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding:
@@ -242,20 +242,20 @@ def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding
             "max.message.bytes",
             FindingSeverity.FAIL,
             topic.name,
-            f"The brokers take batches of up to {largest:,} bytes, consumers decode records of up to "
-            f"{record_max_bytes:,}: a longer one becomes a dead letter without its bytes, or stops its partition.",
+            f"The brokers accept batches of up to {largest:,} bytes, but consumers decode records of up to "
+            f"{record_max_bytes:,}: a longer record becomes a dead letter without its bytes, or stops its partition.",
             f"Set max.message.bytes={wanted} on the topic, or raise HEADWATER_MATERIALIZER_RECORD_MAX_BYTES.",
         )
     if largest >= wanted:
         return ok(
             "max.message.bytes",
             topic.name,
-            f"Batches of up to {largest:,} bytes as compressed; records of up to {record_max_bytes:,} are decoded.",
+            f"Compressed batches have up to {largest:,} bytes; records of up to {record_max_bytes:,} are decoded.",
         )
     return DoctorFinding(
         "max.message.bytes",
         FindingSeverity.FAIL,
         topic.name,
-        f"It takes {largest:,} bytes; producers send up to {wanted:,}, and what is larger is dropped.",
-        f"Set max.message.bytes={wanted} on the topic, or HEADWATER_TOPIC_MAX_MESSAGE_BYTES to what it takes.",
+        f"The topic accepts {largest:,} bytes; producers send up to {wanted:,}, and larger batches are dropped.",
+        f"Set max.message.bytes={wanted} on the topic, or HEADWATER_TOPIC_MAX_MESSAGE_BYTES={largest}.",
     )

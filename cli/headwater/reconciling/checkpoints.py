@@ -1,4 +1,4 @@
-"""Access to the files of a checkpoint, on this machine or through a Spark session."""
+"""Access to the files of a checkpoint or table, on this machine or through a Spark session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def location(text: str) -> str:
 
 @contextlib.contextmanager
 def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
-    """Open file access that can read all of these checkpoints. Starts a Spark session if one isn't local.
+    """Open file access for all these locations. If a location isn't local, a Spark session is started.
 
     The session has the usual configuration: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and
     `spark.hadoop.…`.
@@ -45,9 +45,9 @@ def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
 
 
 NAME_THE_FOLDER: Final = "Name the folder that was the query's checkpointLocation."
-# Hadoop's and Java's, by the last part of their names.
+# Classes of Hadoop and Java, by the last part of their names.
 _NO_SUCH_STORE: Final = {"ClassNotFoundException", "NoClassDefFoundError", "UnsupportedFileSystemException"}
-_NOT_THERE: Final = {
+_UNREACHABLE: Final = {
     "ConnectException",
     "ConnectTimeoutException",
     "NoRouteToHostException",
@@ -92,7 +92,7 @@ def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
     name, message = chain[-1]
     message_text = redact(" ".join(message.split()) or name)
     names = {each.rpartition(".")[2] for each, _ in chain}
-    if names & _NOT_THERE:
+    if names & _UNREACHABLE:
         return UnreachableError(
             f"{location} can't be reached: {message_text}.",
             fix="Check its host and port, and the network from here.",
@@ -102,6 +102,6 @@ def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
         package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
         return InputError(
             f"Spark can't read {scheme}: here: {message_text}.",
-            fix=f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
+            fix=f'Add the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
         )
     return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {message_text}.", fix=NAME_THE_FOLDER)

@@ -1,4 +1,4 @@
-"""Events of one checkpoint, permanent gaps, and known facts about its query. Options of the command line win."""
+"""Events of one checkpoint, permanent gaps, and known facts about the query. Options override the graph."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Knowledge:
         reads, writes: datasets of its micro-batches.
         name: name that the job gave the query.
         writes_itself: whether the query's sink is known to write each micro-batch. Code inside foreachBatch, or an
-            unknown sink, may not write each.
-        batches: provenance of each micro-batch in the graph; None without a graph.
+            unknown sink, possibly skips some.
+        batches: provenance of each micro-batch in the graph, by batch id; None if the graph wasn't asked.
     """
 
     job: JobRef
@@ -79,13 +79,13 @@ def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
     except (UnreachableError, SubjectNotFoundError, NotConfiguredError) as error:
         if named is None:
             raise _unnamed(error) from error
-        console.warning(f"{error.message} So which batches were never emitted isn't known.")
+        console.warning(f"{error.message} So it is unknown which batches were never emitted.")
         return Knowledge(job=named)
     if found is None:
         if named is None:
             raise SubjectNotFoundError(
                 f"The graph has no query {query_id}.",
-                fix="Name its job: --job, --job-namespace, and what its sources are: --source 0=kafka://cluster.",
+                fix="Name its job with --job and --job-namespace, and its sources: --source 0=kafka://cluster.",
             )
         return Knowledge(job=named, batches={})
     if named is None and len(found.jobs) != 1:
@@ -120,11 +120,12 @@ class Reconciled:
         location, query_id: checkpoint and id of the query.
         events: events to send, one for each micro-batch.
         batches: ids of the rebuilt micro-batches.
-        not_emitted: micro-batches that the graph doesn't have; None without a graph.
+        not_emitted: rebuilt micro-batches that the graph doesn't have; None if the graph wasn't asked.
         uncommitted: planned but uncommitted micro-batches: no event is sent for them.
         unreadable: committed micro-batches that can't be rebuilt, each with the reason.
-        purged: number of micro-batches that the checkpoint has forgotten.
-        gaps: ranges of purged micro-batches that are missing in the graph, as first and last; None without a graph.
+        purged: number of micro-batches that Spark has purged from the checkpoint.
+        gaps: ranges of purged micro-batches that the graph doesn't have: first and last batch id, both inclusive; None
+            if the graph wasn't asked.
     """
 
     location: str
@@ -144,7 +145,7 @@ def reconcile(
     """Rebuild the events of a checkpoint.
 
     Raises:
-        CheckpointError: its datasets are unknown, or its logs can't be read.
+        CheckpointError: the query's datasets are unknown, or the checkpoint's logs can't be read.
     """
     inputs, count = origins(log, known.reads, sources)
     output = known.writes[0] if len(known.writes) == 1 else None
@@ -180,7 +181,7 @@ def reconcile(
     return Reconciled(
         location=log.location,
         query_id=query_id,
-        # One micro-batch in each event, so that the event has the same id as an observed one.
+        # With one micro-batch in each event, the event has the same id as the event of the observed micro-batch.
         events=tuple(interval_events(identity, entries, per_event=1, now=datetime.now(UTC))),
         batches=batches,
         not_emitted=None if known_batches is None else tuple(batch for batch in batches if batch not in known_batches),

@@ -69,7 +69,7 @@ class Left:
         """
         if not self._options.ask_graph:
             raise InputError(
-                "Which writes of a table are open is in the graph alone.", fix="Leave out --no-graph for a table."
+                "Only the graph knows the open writes of a table.", fix="Leave out --no-graph for a table."
             )
         tenant = connected_settings({"analysis.tenant": self._options.tenant}).analysis.tenant
         found: list[tuple[OpenWrite, LeftWrite]] = []
@@ -84,7 +84,7 @@ class Left:
     def locations(self, names: Sequence[str]) -> Iterator[str]:
         """List the locations of named tables with open writes."""
         for name in names:
-            for _, write in self._about(name):
+            for _, write in self._writes_to(name):
                 yield location(write.targets[0].dataset)
 
     def of(self, table: str, files: TextFiles) -> tuple[list[LineageEvent], dict[str, Any]]:
@@ -97,9 +97,9 @@ class Left:
         events: list[LineageEvent] = []
         runs: list[dict[str, Any]] = []
         producer = f"https://headwater/reconcile/{capture_version()}"
-        for run, write in self._about(table):
+        for run, write in self._writes_to(table):
             found = became_of(write, files)
-            is_running = found.verdict is not WriteFate.COMMITTED and _beats(run)
+            is_running = found.verdict is not WriteFate.COMMITTED and _was_seen_recently(run)
             if not is_running:
                 events.append(recovered_end(write, found, producer=producer))
             snapshot = found.position.table_snapshot if found.position is not None else None
@@ -114,7 +114,7 @@ class Left:
             )
         return events, {"table": redact(table), "runs": runs}
 
-    def _about(self, table: str) -> Iterator[tuple[OpenWrite, LeftWrite]]:
+    def _writes_to(self, table: str) -> Iterator[tuple[OpenWrite, LeftWrite]]:
         plain = table.replace("`", "")
         ref = None if is_name(table) else naming.path(table)
         for run, write in self._writes:
@@ -135,7 +135,7 @@ def _left_write(run: OpenWrite, tenant: str) -> LeftWrite | None:
     )
 
 
-def _beats(run: OpenWrite) -> bool:
-    """Return True if a run was seen recently, so that it may still be running."""
+def _was_seen_recently(run: OpenWrite) -> bool:
+    """Return True if a run missed too few heartbeats to be considered dead."""
     patience = timedelta(seconds=MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
     return datetime.now(UTC) - run.last_seen < patience

@@ -50,7 +50,7 @@ class Chosen:
 
 
 def chosen_server(tenant: str | None = None) -> Chosen | None:
-    """Return the server that questions go to; None: they go to the database.
+    """Return the server that questions go to; None if they go to the database.
 
     Args:
         tenant: `--tenant` of the command.
@@ -61,7 +61,7 @@ def chosen_server(tenant: str | None = None) -> Chosen | None:
     """
     chosen = _chosen()
     if chosen is not None and tenant is not None:
-        raise InputError("--tenant is for a database; a server answers for the tenant of the credential.")
+        raise InputError("--tenant works only with a database; a server answers for the tenant of the credential.")
     return chosen
 
 
@@ -86,7 +86,7 @@ def token_given(text: str, origin: str) -> SecretStr:
     """
     token = text.strip()
     if not token or len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise InputError(f"{origin} is no token: one line of ASCII without spaces is.")
+        raise InputError(f"{origin} is no token: a token is one line of ASCII without spaces.")
     return SecretStr(token)
 
 

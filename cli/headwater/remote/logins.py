@@ -19,7 +19,7 @@ _FILE: Final = "logins.json"
 
 
 class Login(BaseModel):
-    """Credential for a server; None: the server is asked without a token."""
+    """Credential for a server; `token` None: the server is asked without a token."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
@@ -31,7 +31,7 @@ class Login(BaseModel):
 
 
 class Logins(BaseModel):
-    """Content of the file."""
+    """Content of the file: address of the current server, and credentials by address."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
@@ -78,7 +78,7 @@ def write(logins: Logins) -> None:
 
 
 def current() -> str | None:
-    """Address of the server of the last log-in; None without a log-in."""
+    """Address of the server of the last log-in; None if there is no log-in."""
     return read().current
 
 

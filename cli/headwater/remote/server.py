@@ -32,7 +32,7 @@ _CONNECT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 300.0
 """Longest wait for an answer; the server's own limit is shorter."""
 _GRACE_SECONDS: Final = 30.0
-"""Additional time for an answer, besides the question's own time limit."""
+"""Time for an answer in addition to the question's own time limit."""
 _LONGEST: Final = 600
 
 
@@ -59,8 +59,8 @@ class _Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Besides:
-    """Metadata in an answer, besides the question's own members."""
+class _Metadata:
+    """Members that the server adds to each answer."""
 
     graph: GraphState = NOT_REPORTED
     filtered: bool = False
@@ -68,7 +68,7 @@ class _Besides:
 
 
 _PROBLEM: Final = TypeAdapter(_Problem)
-_BESIDES: Final = TypeAdapter(_Besides)
+_METADATA: Final = TypeAdapter(_Metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Me:
     """Shown members of the answer of `/me`.
 
     Attributes:
-        source: way in which the identity was established.
+        source: kind of log-in.
         subject: name of the identity; empty: anonymous.
         tenant: the only tenant whose lineage the identity can ask for.
         scopes: actions that its credential allows.
@@ -119,7 +119,7 @@ class Server:
     Attributes:
         freshness: freshness of the graph at the last question.
         filtered: whether the last answer left out assets that the asker may not see.
-        incidents: datasets of the last answer with bad data of open incidents; None without any.
+        incidents: datasets of the last answer with bad data of open incidents; None if there are none.
     """
 
     def __init__(self, chosen: Chosen, timeout_seconds: float | None = None) -> None:
@@ -167,16 +167,16 @@ class Server:
             url = "/".join([f"{self._chosen.url}{_BELOW}", *(quote(part, safe="") for part in path)])
             response = self._client.request(method, url, params=given, json=sent)
         if response.status_code != HTTPStatus.OK:
-            self._refuse(response)
+            self._raise_problem(response)
         try:
             found: T = TypeAdapter(kind).validate_json(response.content)
-            besides = _BESIDES.validate_json(response.content)
+            metadata = _METADATA.validate_json(response.content)
         except ValidationError as error:
             raise HeadwaterError(
                 f"{self._chosen.url} answers in a form that this release doesn't know.",
-                fix="Use the release of the server; HEADWATER_URL may also name something else.",
+                fix="Use the release of the server, or check that the address is of a `headwater serve`.",
             ) from error
-        self.freshness, self.filtered, self.incidents = besides.graph, besides.filtered, besides.incidents
+        self.freshness, self.filtered, self.incidents = metadata.graph, metadata.filtered, metadata.incidents
         return found
 
     @contextlib.contextmanager
@@ -195,7 +195,7 @@ class Server:
                 ) from error
             raise UnreachableError(f"{url} can't be reached: {reason}.", fix=f"Check the address ({where}).") from error
 
-    def _refuse(self, response: httpx2.Response) -> NoReturn:
+    def _raise_problem(self, response: httpx2.Response) -> NoReturn:
         status, url = response.status_code, self._chosen.url
         try:
             problem = _PROBLEM.validate_json(response.content)
@@ -220,7 +220,7 @@ class Server:
         if kind in _PROBLEMS:
             error, fix = _PROBLEMS[kind]
             raise error(f"{url}: {detail}", fix=fix)
-        if status in _AWAY:
+        if status in _UNAVAILABLE:
             raise UnreachableError(f"{url} can't answer now: {detail or f'status {status}'}.", fix=_LATER)
         raise ConfigurationError(
             f"{url} isn't a `headwater serve` of this release: it answers with status {status}.",
@@ -229,23 +229,23 @@ class Server:
 
 
 _LATER: Final = "Try again later."
-_AWAY: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
-_ASK: Final = "Ask who runs the server for what you need."
+_UNAVAILABLE: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
+_ASK: Final = "Ask the operator of the server for access."
 _PROBLEMS: Final[dict[str, tuple[type[HeadwaterError], str]]] = {
     "too-large": (InputError, "The server's limit is HEADWATER_SERVE_BODY_MAX_BYTES."),
     "too-slow": (UnreachableError, _LATER),
     "forbidden": (ConfigurationError, _ASK),
     "not-filtered": (ConfigurationError, _ASK),
     "cross-site": (ConfigurationError, _ASK),
-    "host": (ConfigurationError, "The server has to know this name: HEADWATER_SERVE_ALLOWED_HOSTS."),
-    "time-limit": (HeadwaterError, "--timeout allows more, up to what the server allows."),
-    "defect": (HeadwaterError, "The server's log has more under this id."),
+    "host": (ConfigurationError, "Add this name to HEADWATER_SERVE_ALLOWED_HOSTS of the server."),
+    "time-limit": (HeadwaterError, "Raise --timeout, up to the limit of the server."),
+    "defect": (HeadwaterError, "The server's log has the details under this id."),
     "busy": (UnreachableError, _LATER),
     "audit-unavailable": (UnreachableError, _LATER),
     "provider-unavailable": (UnreachableError, _LATER),
     "graph-unreachable": (UnreachableError, _LATER),
-    "graph-refused": (UnreachableError, "Tell who runs the server."),
-    "arrivals-unknown": (UnreachableError, "--read-time takes the times when micro-batches read the records."),
+    "graph-refused": (UnreachableError, "Contact the operator of the server."),
+    "arrivals-unknown": (UnreachableError, "With --read-time, a time is when micro-batches read the records."),
 }
 """Map problem types, without `urn:headwater:`, to errors and their fixes."""
 

@@ -19,9 +19,9 @@ _LONGEST: Final = 300
 
 
 class Elsewhere:
-    """Asks a remote server (`headwater_server.mcp.asks.Asks`). An asynchronous context manager.
+    """Asks of a remote server (`headwater_server.mcp.asks.Asks`); an asynchronous context manager.
 
-    If the server doesn't answer, or not with a JSON object, the answer is a problem of type
+    If the server doesn't answer, or its answer isn't a JSON object, the result is a problem of type
     `urn:headwater:server-unreachable`, with status 503.
 
     Args:
@@ -43,7 +43,7 @@ class Elsewhere:
         await self._client.aclose()
 
     async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
-        """Ask; see `Asks`."""
+        """Send a request; see `Asks`."""
         try:
             response = await self._client.request(method, self._url + path, params=list(parameters), json=body)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -53,7 +53,7 @@ class Elsewhere:
         except msgspec.DecodeError:
             found = None
         if not isinstance(found, dict):
-            return self._unreachable(f"it answers {response.status_code}, and not as `headwater serve` does")
+            return self._unreachable(f"status {response.status_code}, and no answer of a `headwater serve`")
         return Answer(response.status_code, response.content)
 
     def _unreachable(self, reason: str) -> Answer:

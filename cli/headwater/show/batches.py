@@ -1,4 +1,4 @@
-"""Micro-batches, and the parts of datasets that they and runs use, for people."""
+"""Views of micro-batches, and of the parts of datasets that micro-batches and runs use."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def uses(found: Sequence[Use]) -> Table:
     partitions = [partitions_text(use) for use in found]
     facets = [shortened(", ".join(facet.name for facet in use.facets if facet.json)) for use in found]
     schemas = [schema_text(use) for use in found]
-    more = [
+    optional_columns = [
         (name, texts)
         for name, texts in (("schema", schemas), ("partitions", partitions), ("facets", facets))
         if any(texts)
     ]
-    headings = ("dataset", "part", "certainty", "rows", "files", *(name for name, _ in more))
+    headings = ("dataset", "part", "certainty", "rows", "files", *(name for name, _ in optional_columns))
     out = plain_table(*headings, numbers=("rows", "files"))
-    for at, use in enumerate(found):
+    for index, use in enumerate(found):
         out.add_row(
             asset_text(use.dataset),
             part_text(use),
             "" if use.certainty is None else use.certainty.value,
             "" if use.rows is None else f"{use.rows:,}",
             "" if use.files is None else f"{use.files:,}",
-            *(texts[at] for _, texts in more),
+            *(texts[index] for _, texts in optional_columns),
         )
     return out
 
@@ -69,7 +69,7 @@ def schema_text(use: Use) -> str:
 
 
 def partitions_text(use: Use) -> str:
-    """Branch and partitions of an output: `branch audit, by day: day=1, day=2`; and whether nothing was committed."""
+    """Format branch and partitions of an output, and a missing commit: `not committed; branch audit; by day; day=1`."""
     texts = ["not committed"] if use.uncommitted else []
     if use.branch is not None:
         texts.append(f"branch {shortened(use.branch)}")
@@ -84,7 +84,7 @@ def partitions_text(use: Use) -> str:
 
 
 def part_text(use: Use) -> str:
-    """Format a used part: `0:10..20, 1:7..9` of a topic, by partition; a version, files, or a description."""
+    """Format a used part: for a topic `0:10..20, 1:7..9`, by partition; or a version, files, or a description."""
     if use.offsets:
         some = [partition_text(span.partition, span.start, span.end) for span in use.offsets if span.end > span.start]
         left = len(some) - _MOST_SPANS
@@ -103,7 +103,7 @@ def part_text(use: Use) -> str:
 
 
 def _within(dataset: str, path: str) -> str:
-    """Path of a file below its dataset; for a file that is the dataset, its own name."""
+    """Path of a file below its dataset; if the dataset is this file, the name of the file."""
     name = f"/{dataset.strip('/')}"
     if path.endswith(name):
         return path.rpartition("/")[2]
@@ -146,9 +146,9 @@ def _quality(batch: IntervalItem) -> Text:
 def _read(batch: IntervalItem) -> str:
     texts = []
     for use in batch.inputs:
-        known = use.certainty in (None, Certainty.EXACT)
+        is_certain = use.certainty in (None, Certainty.EXACT)
         texts.append(
-            f"{shortened(use.dataset.title or use.dataset.name, 40)} {part_text(use)}" + ("" if known else " ?")
+            f"{shortened(use.dataset.title or use.dataset.name, 40)} {part_text(use)}" + ("" if is_certain else " ?")
         )
     return "; ".join(texts)
 

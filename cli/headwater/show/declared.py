@@ -1,4 +1,4 @@
-"""Declarations for people: those on a dataset, a column or a job, and declared consumers."""
+"""Views of the declarations on a dataset, a column or a job, and of declared consumers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
 
 
 def declared_table(found: Declared) -> Table:
-    """Table with a row for each property of the whole, and for each column with a declaration."""
+    """Table with a row for each property of the dataset or job itself, and for each column with a declaration."""
     table = plain_table()
     table.add_row("in sets", Text(shortened(", ".join(found.sets), _LONGEST)))
     for name, value in _properties(found.values):
@@ -36,10 +36,10 @@ def stated(values: Mapping[str, Any]) -> str:
 
 
 def _properties(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    beside = set(BESIDE.values())
+    parallel = set(BESIDE.values())
     out = []
     for name, value in values.items():
-        if name in beside:
+        if name in parallel:
             continue
         if name == "plan":
             out.append(("column lineage", "declared"))
@@ -57,13 +57,13 @@ def _pairs(names: list[str], others: list[str]) -> list[str]:
 def contradiction_text(each: Contradiction) -> str:
     """Describe a contradiction: property and column, the sets' values, and the shown value."""
     column = "" if each.column is None else f"column {shortened(each.column)}, "
-    of = f"{column}{shortened(each.property)}"
+    subject = f"{column}{shortened(each.property)}"
     values = "; ".join(f"{shortened(set_)}: {value_text(value)}" for set_, value in each.values.items())
-    return f"{of}: {values}. That of {shortened(next(iter(each.values)))} is shown."
+    return f"{subject}: {values}. The value of {shortened(next(iter(each.values)))} is shown."
 
 
 def value_text(value: Any) -> str:
-    """Format a value of a property; a list as all its items."""
+    """Format a value of a property; for a list, all its items."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -80,7 +80,7 @@ def consumers_table(consumers: Sequence[ReadingConsumer]) -> Table:
     table = plain_table("consumer", "", "reads", "notice", "owner", "reached by")
     for consumer in consumers[:_MOST]:
         about = [text for text in (consumer.type, consumer.criticality) if text]
-        reads = [_called(asset) for asset in consumer.reads[:_MOST_READS]]
+        reads = [_short_name(asset) for asset in consumer.reads[:_MOST_READS]]
         more = [f"and {consumer.reads_total - _MOST_READS:,} more"] if consumer.reads_total > _MOST_READS else []
         table.add_row(
             Text(shortened(consumer.name), style="bold"),
@@ -95,6 +95,6 @@ def consumers_table(consumers: Sequence[ReadingConsumer]) -> Table:
     return table
 
 
-def _called(asset: Asset) -> str:
+def _short_name(asset: Asset) -> str:
     name = shortened(asset.title or asset.name)
     return name if asset.column is None else f"{name}#{shortened(asset.column)}"

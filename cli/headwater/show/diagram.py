@@ -1,7 +1,7 @@
 """Diagrams of answers, as source text for Mermaid and Graphviz. Arrows point in the direction of the data flow.
 
-Diagrams of lineage have assets as nodes; of a trace, parts of datasets and the steps between them; of an impact, the
-hit assets, coloured by severity.
+The nodes are assets. A trace also has its steps as nodes, and the parts of datasets as texts of the arrows. In an
+impact, affected assets are coloured by severity.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MOST_NAMES = 3
 
 
 def asset_label(asset: Asset) -> str:
-    """`flights.departed#value.carrier`."""
+    """Format an asset: `flights.departed#value.carrier`."""
     column = "" if asset.column is None else f"#{shortened(asset.column, MOST_LABEL)}"
     return shortened(asset.title or asset.name, MOST_LABEL) + column
 
 
 def some(names: Sequence[str], total: int | None = None) -> str:
-    """The first names, and the number of the others."""
+    """Format the first names, and the number of the others."""
     shown = [shortened(name, MOST_LABEL) for name in names[:_MOST_NAMES]]
     more = (len(names) if total is None else total) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
@@ -44,7 +44,7 @@ class DiagramFormat(StrEnum):
 
 
 class DiagramShape(StrEnum):
-    """Kind of a node: an ASSET, or a STEP that derives an asset from another."""
+    """Kind of a node: an ASSET, or a STEP that derives assets from others."""
 
     ASSET = "ASSET"
     STEP = "STEP"
@@ -57,8 +57,8 @@ class DiagramNode:
     Attributes:
         label: any text, on one line.
         shape: kind of the node.
-        start: True for the start of the question: a thick border.
-        passed: True for an asset that is only passed through: a dashed border.
+        start: True for the start of the question, which gets a thick border.
+        passed: True for an asset between assets of the page that isn't on the page; it gets a dashed border.
         color: fill colour, `#rrggbb`.
     """
 
@@ -93,7 +93,7 @@ class Diagram:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Map keys to numbers, which are valid names in both languages; keys are any text."""
+        """Number of each node, by its key. Numbers are valid names in both languages; keys can be any text."""
         return {key: number for number, key in enumerate(self.nodes)}
 
 
@@ -151,7 +151,7 @@ def _quoted(text: str) -> str:
 
 
 def lineage_diagram(answer: Lineage) -> Diagram:
-    """Diagram of a page with edges. Nodes are in the page's order, each once: a column may be on it twice."""
+    """Diagram of a page with edges. Nodes have the page's order; an asset that the page lists twice is one node."""
     start = answer.start.key
     listed = {start, *(item.asset.key for item in answer.items)}
     assets = [answer.start, *(item.asset for item in (*answer.items, *answer.through))]
@@ -179,7 +179,7 @@ _LONGEST_NAME = 24  # of a file, so that the arrow's label stays short
 
 
 def trace_diagram(found: Trace) -> Diagram:
-    """Data flows from left to right in both directions of a trace; bounds and unknown parts are dotted."""
+    """Diagram of a trace, in the direction of the data flow even if traced back; uncertain parts are dotted."""
     nodes = {part.dataset.key: DiagramNode(label=asset_label(part.dataset), start=True) for part in found.start}
     edges: dict[DiagramEdge, None] = {}
     for hop in found.hops:
@@ -187,8 +187,8 @@ def trace_diagram(found: Trace) -> Diagram:
         for part in (*hop.inputs, *hop.outputs):
             nodes.setdefault(part.dataset.key, DiagramNode(label=asset_label(part.dataset)))
         nodes[step] = DiagramNode(label=f"{hop.number}. {step_name(hop.step)}", shape=DiagramShape.STEP)
-        edges |= {DiagramEdge(part.dataset.key, step, _part(part), _vague(part)): None for part in hop.inputs}
-        edges |= {DiagramEdge(step, part.dataset.key, _part(part), _vague(part)): None for part in hop.outputs}
+        edges |= {DiagramEdge(part.dataset.key, step, _part(part), _is_uncertain(part)): None for part in hop.inputs}
+        edges |= {DiagramEdge(step, part.dataset.key, _part(part), _is_uncertain(part)): None for part in hop.outputs}
     return Diagram(nodes, tuple(edges))
 
 
@@ -197,7 +197,7 @@ def _part(part: Part) -> str:
     return shortened(part_words(part, _LONGEST_NAME), _MOST_PART) + certainty
 
 
-def _vague(part: Part) -> bool:
+def _is_uncertain(part: Part) -> bool:
     return part.certainty in {Certainty.UPPER_BOUND, Certainty.UNKNOWN}
 
 
@@ -218,29 +218,30 @@ _COLORS = {
 
 
 def impact_diagram(impact: Impact) -> Diagram:
-    """Diagram of a page, with one path to each of its assets. Assets on a path that aren't on the page are dashed."""
+    """Diagram of a page, with one path to each asset of the page. Other assets on these paths are dashed."""
     nodes = {impact.start.key: DiagramNode(label=asset_label(impact.start), start=True)}
     for item in impact.items:
         label = f"{asset_label(item.asset)}: {item.severity}"
         nodes[item.asset.key] = DiagramNode(label=label, color=_COLORS[item.severity])
-    jobs: dict[tuple[str, str], dict[str, None]] = {}
-    decides: dict[tuple[str, str], bool] = {}
+    # By source and target of the edge.
+    labels: dict[tuple[str, str], dict[str, None]] = {}
+    indirect: dict[tuple[str, str], bool] = {}
     for item in impact.items:
         source = impact.start.key
         for hop in item.path:
             nodes.setdefault(hop.asset.key, DiagramNode(label=asset_label(hop.asset), passed=True))
             ends = (source, hop.asset.key)
-            jobs.setdefault(ends, {})[_done(hop)] = None
-            decides[ends] = decides.get(ends, True) and _decides(hop)
+            labels.setdefault(ends, {})[_edge_label(hop)] = None
+            indirect[ends] = indirect.get(ends, True) and _is_indirect(hop)
             source = hop.asset.key
-    edges = (DiagramEdge(*ends, some(list(done)), decides[ends]) for ends, done in jobs.items())
+    edges = (DiagramEdge(*ends, some(list(texts)), indirect[ends]) for ends, texts in labels.items())
     return Diagram(nodes, tuple(edges))
 
 
-def _done(hop: ImpactHop) -> str:
+def _edge_label(hop: ImpactHop) -> str:
     kind = "" if hop.transformation is None else f"{hop.transformation.kind} by "
     return f"{kind}{hop.job.name}"
 
 
-def _decides(hop: ImpactHop) -> bool:
+def _is_indirect(hop: ImpactHop) -> bool:
     return hop.transformation is not None and hop.transformation.type is not TransformationType.DIRECT

@@ -1,4 +1,4 @@
-"""Review of two versions of a job, for people, for pull requests, and as SARIF and code quality reports."""
+"""Views of the review of two versions of a job: terminal, comment of a pull request, SARIF, GitLab's code quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater_review.jobs.version import JobProblem
 from headwater_review.schema_review import Review
 from headwater_schemas.visible import visible
 
-_UNKNOWN: Final = "Not all of the change is known, so nothing is promised."
+_UNKNOWN: Final = "A part of the change is unknown, so it may also break something."
 _RULE: Final = "headwater/incomplete"
 _MOST_NOTE: Final = 600
 # GitHub accepts comments of 65,536 characters; each text around the outputs is cut separately.
@@ -101,7 +101,7 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
         for invocation in run.get("invocations", ()):
             notices += invocation["toolExecutionNotifications"]
     if review.problems:
-        rules[_RULE] = {"id": _RULE, "shortDescription": {"text": "The change isn't known in full"}}
+        rules[_RULE] = {"id": _RULE, "shortDescription": {"text": "A part of the change is unknown"}}
     for problem in review.problems:
         # Problems of the old version are also located in the new file: a revision's file isn't in the checkout.
         text = show.without_links(visible(f"UNKNOWN: {_problem(problem)} {problem.fix}".strip()))
@@ -141,7 +141,7 @@ def gitlab(review: JobReview) -> list[dict[str, Any]]:
 
 
 def _named(output: Review) -> Review:
-    """Return the output with its name in each text, because all outputs share one list."""
+    """Return the output with its name in each text, because one list has the findings of all outputs."""
     name = output.dataset.title or output.dataset.name
     return replace(output, differences=tuple(replace(each, text=f"{name}: {each.text}") for each in output.differences))
 

@@ -1,4 +1,4 @@
-"""Assets, times and jobs in a few characters."""
+"""Short texts for assets, times, transformations, jobs and code versions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from headwater_schemas.visible import visible
 
 _MOST_EXPRESSION = 80
 SHORT_VERSION = 12
-"""Characters of a digest that distinguish it from others."""
+"""Number of characters of a digest that are shown."""
 LONGEST_PATH = 4_096
 """Maximum length of a path on Linux: shorter ones are never cut, because they may be the answer."""
 
 
 def asset_text(asset: Asset) -> Text:
-    """Format an asset: its spelling, with the distinguishing part in bold, and its name in a catalog."""
+    """Format an asset: its spelling, with the name or column path in bold, and its name in a catalog."""
     spelling, own = shortened(asset.spelling), visible(asset.column or asset.title or asset.name)
     text = Text(spelling)
     if spelling.endswith(own):
@@ -28,18 +28,18 @@ def asset_text(asset: Asset) -> Text:
 
 
 def dataset_text(asset: Asset, longest: int = 160) -> str:
-    """Format a dataset, or that of a column, without emphasis: its spelling, and its name in a catalog."""
+    """Format a dataset, or the dataset of a column, without emphasis: its spelling, and its name in a catalog."""
     name = shortened(asset.spelling.removesuffix(f"#{asset.column}"), longest)
     return name if asset.table is None else f"{name} ({shortened(asset.table)})"
 
 
 def moment_text(time: datetime | None) -> str:
-    """Format a time to the second, in UTC; a dash for none."""
+    """Format a time to the second, in UTC; a dash for None."""
     return "–" if time is None else f"{time:%Y-%m-%d %H:%M:%S}Z"
 
 
 def span_text(first: datetime | None, last: datetime | None) -> str:
-    """Format a time range, with the common date once; without an end, as `since`."""
+    """Format a time range, with a common date only once; without an end as `since …`."""
     if first is None:
         return "–"
     if last is None:
@@ -59,7 +59,7 @@ def transformation_text(transformation: Transformation) -> str:
 
 
 def via_text(via: Via) -> str:
-    """Format a job of a hop: its name, if it is only possible, and when it was seen."""
+    """Format a job of a hop: its name, whether the hop is declared or only possible, and when it was seen."""
     seen = ["declared"] if via.declared else []
     if via.possible:
         seen.append("possible")

@@ -1,4 +1,4 @@
-"""Layout of an answer: its parts, fitted to a terminal or a pipe, and below them the count and the next page."""
+"""Layout of an answer: parts with headings, wrapping at a terminal's width, count of items, cursor of the next page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
 
 
 def part(heading: str, view: RenderableType, shown: int, total: int) -> RenderableType:
-    """A list with a heading; nothing if it is empty."""
+    """List with a heading; an empty group if `total` is 0."""
     if not total:
         return Group()
     count = f" ({shown:,} of {total:,})" if shown < total else ""
@@ -50,7 +50,7 @@ def part(heading: str, view: RenderableType, shown: int, total: int) -> Renderab
 def counted(
     total: int, shown: int, what: str, next_cursor: str | None, *, plural: str = "", at_least: bool = False
 ) -> str:
-    """Format a count: `12 runs, 5 of them here. The next page: --cursor …`.
+    """Format a count: `12 runs, 5 on this page. The next page: --cursor …`.
 
     Args:
         total: number of items.
@@ -62,7 +62,7 @@ def counted(
     """
     words = f"{'At least ' if at_least else ''}{total:,} {what if total == 1 else plural or f'{what}s'}"
     if shown < total:
-        words += f", {shown:,} of them here"
+        words += f", {shown:,} on this page"
     return " ".join(filter(None, (f"{words}.", next_page(next_cursor))))
 
 

@@ -1,4 +1,4 @@
-"""Results of checks of datasets, for people: a table, or a line for each dataset that failed some."""
+"""Views of quality checks of datasets: a table, or a line for each dataset that failed checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _by(check: Check) -> str:
 
 
 def _found_text(check: Check) -> str:
-    """`failed: not_null of id (error, COMPLETENESS); 3 passed`."""
+    """Format the results of a check: `failed: not_null of id (error, COMPLETENESS); 3 passed`."""
     failed = [f"failed: {_results_text(check.failed)}"] if check.failed else []
     return "; ".join([*failed, *([f"{check.passed:,} passed"] if check.passed else [])])
 
@@ -43,22 +43,22 @@ def _results_text(results: Sequence[Quality]) -> str:
 
 
 def _result_text(result: Quality) -> str:
-    """`not_null of id (error, COMPLETENESS, 0.02, suite orders 3)`."""
+    """Format a failed assertion: `not_null of id (error, COMPLETENESS, 0.02, suite orders 3)`."""
     suite = f"suite {result.suite} {result.suite_version or ''}".rstrip() if result.suite else None
-    known = ", ".join(filter(None, (result.severity, result.rule, result.value, suite)))
+    details = ", ".join(filter(None, (result.severity, result.rule, result.value, suite)))
     of = f" of {result.column}" if result.column else ""
-    return shortened(f"{result.assertion}{of}" + (f" ({known})" if known else ""), 600)
+    return shortened(f"{result.assertion}{of}" + (f" ({details})" if details else ""), 600)
 
 
 def lines(found: Sequence[DatasetQuality]) -> str:
-    """A line for each dataset that failed its latest checks, and one line for all that passed."""
+    """Format a line for each dataset that failed its latest checks, and one line for all datasets that passed."""
     failed = [each for each in found if each.failed]
     out = [
         f"{shortened(each.dataset.spelling)} failed its latest checks: {_results_text(each.failed)}."
         for each in failed[:_MOST_DATASETS]
     ]
     if len(failed) > _MOST_DATASETS:
-        out.append(f"So did {len(failed) - _MOST_DATASETS:,} more.")
+        out.append(f"{len(failed) - _MOST_DATASETS:,} more failed their latest checks.")
     if passed := len(found) - len(failed):
         out.append(f"{passed:,} dataset{'s' * (passed != 1)} passed the latest checks.")
     return "\n".join(out)

@@ -1,4 +1,4 @@
-"""Review of a change, for people, for pull requests, and as SARIF and code quality reports."""
+"""Views of the review of a schema change: terminal, comment of a pull request, SARIF, GitLab's code quality."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _GITLAB: Final = {
     Severity.COSMETIC: "info",
 }
 _MEANINGS: Final = {
-    Severity.BREAKING: "Something that is known fails, gets no value, or is too critical for a poorer one.",
-    Severity.DEGRADED: "It works, with poorer, older or possibly wrong results.",
+    Severity.BREAKING: "A known reader fails, gets no value, or is too critical for a poorer value.",
+    Severity.DEGRADED: "Known readers work, with poorer, older or possibly wrong results.",
     Severity.UNKNOWN: "No known reader is affected, but not all readers are known.",
-    Severity.COSMETIC: "It looks different and means the same.",
+    Severity.COSMETIC: "Data looks different, but means the same.",
     Severity.NONE: "No known reader is affected.",
 }
 _RULES: Final = {
@@ -51,7 +51,7 @@ _RULES: Final = {
     DifferenceKind.REMOVED: "A column is removed",
     DifferenceKind.RENAMED: "A column is renamed",
     DifferenceKind.RETYPED: "A column gets another type",
-    DifferenceKind.NULLABILITY: "A column may be null, or no more",
+    DifferenceKind.NULLABILITY: "A column becomes nullable, or not nullable",
     DifferenceKind.ENUM: "A column has other values",
     DifferenceKind.UNIT: "A column has another unit",
     DifferenceKind.MEANING: "A column means something else",
@@ -60,7 +60,7 @@ _RULES: Final = {
     DifferenceKind.PRIVACY: "A sensitive value is protected less",
     DifferenceKind.ROWS: "A job writes other rows",
     DifferenceKind.WRITE_MODE: "A job writes in another mode",
-    DifferenceKind.POSITION: "Columns are in other places",
+    DifferenceKind.POSITION: "Columns have other positions",
     DifferenceKind.OUTPUT_REMOVED: "A job no longer writes a dataset",
     DifferenceKind.OUTPUT_ADDED: "A job writes another dataset",
     DifferenceKind.INPUT_REMOVED: "A job no longer reads a dataset",
@@ -204,7 +204,7 @@ def _consumers(review: Review) -> Iterator[str]:
 
 
 def _decisions(review: Review) -> Iterator[str]:
-    """Yield each asset once, with the effect of its worst difference."""
+    """Yield the decisions on affected assets, each asset once, with the item of the worst difference."""
     worst: dict[str, ImpactItem] = {}
     for item in (item for each in review.differences for item in each.items):
         known = worst.get(item.asset.key)
@@ -311,7 +311,7 @@ def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
 
 
 def _fingerprint(review: Review, each: ReviewedDifference) -> str:
-    """Digest of a difference, equal for the same difference of the same dataset at any line of the file."""
+    """Digest of a difference, without its line: equal if the same difference moves to another line of the file."""
     difference = each.difference
     named = "\0".join(
         [
@@ -319,13 +319,13 @@ def _fingerprint(review: Review, each: ReviewedDifference) -> str:
             difference.kind,
             difference.column,
             difference.now or "",
-            *_more(each),
+            *_distinguishing_parts(each),
         ]
     )
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _more(each: ReviewedDifference) -> tuple[str, ...]:
+def _distinguishing_parts(each: ReviewedDifference) -> tuple[str, ...]:
     """Further parts of a fingerprint, to distinguish differences of the same kind of one column or dataset."""
     difference = each.difference
     if difference.exposed is not None:

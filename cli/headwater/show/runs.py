@@ -1,4 +1,4 @@
-"""Runs and versions for people."""
+"""Views of runs and versions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _checkout(found: RunDetails) -> str:
 
 
 def details(found: RunDetails) -> RenderableType:
-    """Table of known facts, and below it the inputs and outputs."""
+    """Table of a run's known facts, and below it the inputs and outputs."""
     run = found.run
     rows: list[tuple[str, str | Text | None]] = [
         ("run", shortened(run.run_id)),
@@ -136,11 +136,11 @@ def details(found: RunDetails) -> RenderableType:
 
 
 def business_text(found: Sequence[BusinessVersion]) -> str | None:
-    """A line for each reference dataset: name, version, and the outputs computed with it."""
+    """Format a line for each reference dataset: name, version, and the outputs computed with this version."""
     lines = []
     for each in found:
         use = each.reference
-        version = "a version that isn't known" if use.position is None else batches.part_text(use)
+        version = "unknown version" if use.position is None else batches.part_text(use)
         outputs = ", ".join(shortened(output.name) for output in each.outputs)
         lines.append(f"{dataset_text(use.dataset, LONGEST_PATH)}: {version}, in {outputs}")
     return "\n".join(lines) or None
@@ -168,11 +168,11 @@ def versions(items: Sequence[VersionItem]) -> Table:
 
 
 def turn(found: Turn) -> RenderableType:
-    """Table of the two runs by state, and of the two micro-batches of each query by assertions."""
+    """Table of the last good and the first bad run by state, and micro-batch of each query by assertions."""
     head = Text(dataset_text(found.of), style="bold")
     out = plain_table("by", "", "at", "job", "run", "code", "what")
     for word, run in (("last good", found.last_good), ("first bad", found.first_bad)):
-        cells = ("none",) if run is None else (moment_text(run.began), *_who(run), _why(run))
+        cells = ("none",) if run is None else (moment_text(run.began), *_job_run_code(run), _state_and_error(run))
         out.add_row("state", word, *cells)
     for one in found.quality:
         for row in _quality_rows(one):
@@ -190,7 +190,7 @@ def quality(turns: Sequence[QualityTurn]) -> Table:
 
 
 def duration_text(began: datetime | None, ended: datetime | None) -> str:
-    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; empty if unknown, or if two clocks put the end before the start."""
+    """Format a duration: `1 h 02 min`, `3 min 20 s`, `4.2 s`; empty if unknown, or if the end is before the start."""
     if began is None or ended is None or ended < began:
         return ""
     seconds = (ended - began).total_seconds()
@@ -203,7 +203,7 @@ def duration_text(began: datetime | None, ended: datetime | None) -> str:
 
 
 def batches_text(run: RunItem) -> str:
-    """Format the batch ids of a streaming run: `0..24` if its last micro-batch is 23."""
+    """Format the batch ids of a streaming run, with an exclusive end: `0..24` if the last micro-batch is 23."""
     if run.first_batch is None or run.last_batch is None:
         return ""
     return range_text(run.first_batch, run.last_batch + 1)
@@ -221,7 +221,7 @@ def _state(run: RunItem) -> Text:
 
 
 def _because(run: RunItem) -> str | None:
-    """Explain why the end of a run is inferred; None if it isn't."""
+    """Explain why the end of a run is inferred; None if the end was reported, or if there is none."""
     if run.inferred_because is None:
         return None
     return f"{_BECAUSE[run.inferred_because]}: run {shortened(run.inferred_by or '')} began after it was last seen"
@@ -247,15 +247,15 @@ def _period(found: RunDetails) -> str | None:
 def _producer(first: Producer, total: int) -> str:
     words = shortened(first.job.name) if first.job else "–"
     if first.batch_id is not None:
-        words += f", batch {first.batch_id}" + (" (ran again otherwise)" if first.conflict else "")
+        words += f", batch {first.batch_id}" + (" (ran again with another result)" if first.conflict else "")
     return words if total == 1 else f"{words} and {total - 1} more"
 
 
-def _who(run: RunItem) -> tuple[str, str, str]:
+def _job_run_code(run: RunItem) -> tuple[str, str, str]:
     return "" if run.job is None else shortened(run.job.name), shortened(run.run_id), short_version(run.code_version)
 
 
-def _why(run: RunItem) -> str:
+def _state_and_error(run: RunItem) -> str:
     return " ".join(filter(None, (run.state.value if run.state else "", _short_error(run))))
 
 
@@ -267,14 +267,17 @@ def _quality_rows(one: QualityTurn) -> list[tuple[str, ...]]:
     ):
         if one.query_id is None and run is not None:
             what = quality_text(one.failed) if run is one.first_bad_run else ""
-            out.append((word, moment_text(run.began), *_who(run), what))
+            out.append((word, moment_text(run.began), *_job_run_code(run), what))
             continue
         if batch is None:
             of = "runs" if one.query_id is None else "batches"
             out.append((word, "none" if one.looked_back is None else f"none in {one.looked_back:,} {of}"))
             continue
-        who = _who(run) if run is not None else ("", shortened(batch.run_id or ""), short_version(batch.code_version))
-        out.append(
-            (word, moment_text(batch.processing_time), *who, f"batch {batch.batch_id}: {quality_text(batch.quality)}")
+        run_cells = (
+            _job_run_code(run)
+            if run is not None
+            else ("", shortened(batch.run_id or ""), short_version(batch.code_version))
         )
+        what = f"batch {batch.batch_id}: {quality_text(batch.quality)}"
+        out.append((word, moment_text(batch.processing_time), *run_cells, what))
     return out

@@ -1,4 +1,4 @@
-"""Schemas that a dataset had, and types that a column had, for people."""
+"""Views of the schemas that a dataset had, and of the types that a column had."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def retyped_text(before: FieldType, after: FieldType) -> str:
 
 def _changes(schema: KnownSchema) -> Text:
     if schema.changes is None:
-        return Text("the first that is known", "dim")
+        return Text("the first known schema", "dim")
     lines = [Text(_change(each), _STYLES[each.change]) for each in schema.changes[:_MOST_CHANGES]]
     if (more := schema.changes_total - len(lines)) > 0:
         lines.append(Text(f"and {more:,} more", "dim"))

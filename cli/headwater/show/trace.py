@@ -1,4 +1,4 @@
-"""Traces and blast radii for people."""
+"""Views of traces and blast radii."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FAILED = ("FAIL", "ABORT")
 
 
 def tree(found: Trace) -> Tree:
-    """Tree of the traced parts, with the inputs and results of each step below (backwards: its sources)."""
+    """Tree of the traced steps, each with its outputs (traced back: with its inputs)."""
     forward = found.direction is TraceDirection.FORWARD
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)
@@ -62,7 +62,7 @@ def _step_text(hop: Hop) -> Text:
 
 
 def step_name(step: Step) -> str:
-    """Name a step: `flights.enrich batch 12`; for a batch run only its job."""
+    """Name a step: `flights.enrich batch 12`; for a batch run, only the name of the job."""
     job = _job(step.job) if step.job is not None else "a job"
     if step.kind is StepKind.RUN:
         return job
@@ -75,7 +75,10 @@ def step_name(step: Step) -> str:
 
 
 def step_words(step: Step) -> str:
-    """Format a step: `flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`; with an incomplete run's state."""
+    """Format a step: `flights.enrich batch 12 (2025-01-31 12:00:00Z, code 1a2b3c)`.
+
+    For a batch run, the state is added unless it is COMPLETE.
+    """
     details = [moment_text(step.started_at)] if step.started_at is not None else []
     codes = sorted({short_version(run.code_version) for run in step.runs if run.code_version is not None})
     details += [f"code {', '.join(codes)}"] if codes else []
@@ -112,7 +115,7 @@ def _job(job: Asset) -> str:
 
 
 def part_text(part: Part) -> Text:
-    """Name a dataset and the part of it."""
+    """Format a part with its dataset and certainty."""
     text = asset_text(part.dataset).append("  ").append(part_words(part))
     if part.certainty is not Certainty.EXACT:
         text.append(f"  {certainty_words(part)}", style=CERTAINTY_STYLES[part.certainty])
@@ -160,13 +163,13 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
 def summary(found: Trace) -> str:
     """Last line of a trace: its size, and whether the trace is complete."""
     if not found.hops:
-        return "Nothing used it, as far as is known." if found.start else "No such records are known."
+        return "No step is known beyond the start." if found.start else "No such records are known."
     steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
     return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
 
 
 def blast_table(found: Blast) -> Table:
-    """Table with a row for each dataset and certainty: tainted parts, and superseded ones."""
+    """Table with the tainted and then the superseded parts of each dataset, one row for each part."""
     out = plain_table("hops", "dataset", "tainted", "certainty", "by", numbers=("hops",))
     jobs = {hop.number: _job(hop.step.job) if hop.step.job is not None else "–" for hop in found.hops}
     for each in found.tainted:

@@ -27,7 +27,7 @@ _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory of the JVMs, in MB. They begin small and grow to this."""
+    """Maximum memory of the JVMs, in MB. A JVM begins with less."""
 
     kafka_heap_mb: int = 512
     neo4j_heap_mb: int = 1024
@@ -37,7 +37,8 @@ class Memory:
 class EmbeddedStack:
     """A real Kafka and a real Neo4j as child processes, on the loopback interface.
 
-    As a context manager it runs during the block. Its JVMs end with the block, and also if this process is killed.
+    As a context manager, the stack runs during the block. Its JVMs end with the block, and also if this process is
+    killed.
 
         with EmbeddedStack() as stack:
             print(stack.bootstrap_servers, stack.neo4j_uri)
@@ -134,14 +135,14 @@ class EmbeddedStack:
         return [process.name for process in processes if process.ended()]
 
     def __enter__(self) -> Self:
-        """Start it."""
+        """Start the stack."""
         self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop it."""
+        """Stop the stack."""
         self.stop()
 
     @property

@@ -26,7 +26,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """In the child, before exec: request SIGKILL for when the guard dies. Does nothing except on Linux."""
+    """In the child, before exec: ask the kernel to send SIGKILL to the child when the guard dies. Only on Linux."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -45,7 +45,7 @@ def wait_for_end(program: subprocess.Popen[bytes], wakeups: int) -> None:
 
 
 def end(program: subprocess.Popen[bytes], grace_seconds: float) -> None:
-    """Ask the program to end, then kill it."""
+    """Send SIGTERM, and SIGKILL after the grace; only SIGKILL if the grace is 0."""
     if grace_seconds > 0:
         program.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     wakeups, signalled = os.pipe()
     os.set_blocking(signalled, False)
     signal.set_wakeup_fd(signalled)
-    # Empty handlers, because the wake-up pipe gets the signal's number. The owner handles SIGINT.
+    # The handlers are empty, because the wake-up pipe gets the signal's number. The owner handles SIGINT.
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> int:
             end(program, 0 if delete != "-" else float(grace))
         if delete != "-":
             shutil.rmtree(delete, ignore_errors=True)
-            # The last guard of several finds the folder of all of them empty.
+            # Several guards may share the parent folder; the last guard finds it empty.
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.dirname(delete))  # noqa: PTH106, PTH120  see above
     return program.returncode

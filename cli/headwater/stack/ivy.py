@@ -1,4 +1,4 @@
-"""Run of the Ivy inside PySpark, which has its own default repository, so no address has to be configured."""
+"""Run of the Ivy that PySpark contains. Ivy has a default repository, so no address has to be configured."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
     Leaving the block early ends Ivy. Its downloads stay in `cache` for the next run.
 
     Args:
-        name: The module's name, also of the report in `cache`: `headwater-<name>-default.xml`.
+        name: Name of the module. The report in `cache` is named `headwater-<name>-default.xml`.
         dependencies: `<dependency>` and `<exclude>` elements.
         cache: Ivy's own cache.
-        flat: Whether to fetch only the named modules without reading their POMs; otherwise resolve transitively.
+        flat: Whether to fetch only the named modules, without reading POMs; otherwise dependencies are resolved, too.
         retrieve: Folder for the jars, with paths `organisation/artifact-version[-classifier].jar`.
 
     Raises:
@@ -71,7 +71,7 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
             if process.exit_status() not in {None, 0}:
                 raise UnreachableError(
                     f"The jars could not be downloaded. {_reason(output)}",
-                    fix="Check the network, then run the same command again: what has arrived is kept.",
+                    fix="Check the network, then run the same command again: arrived files are kept.",
                 )
         finally:
             process.stop()

@@ -47,7 +47,7 @@ def ensure_jars(name: LockName) -> list[Path]:
 
 
 def fetch_jars(*names: LockName) -> None:
-    """Fetch these locks' jars, before another display uses the terminal's last line."""
+    """Fetch the jars of these locks. For commands with a live display, which begins after the fetch's display."""
     for name in names:
         ensure_jars(name)
 
@@ -72,7 +72,7 @@ def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
     if wrong:
         raise ConfigurationError(
             f"Downloaded files differ from the lock file and were deleted: {'; '.join(wrong)}.",
-            fix="Run the command again. If it stays so, something between here and the repository changes files.",
+            fix="Run the command again. If it fails again, something between here and the repository changes files.",
         )
 
 

@@ -1,7 +1,7 @@
 """One Kafka broker in KRaft mode: its configuration, formatting and start.
 
-It listens on the loopback interface without authentication, so every user of the machine may use it; for the reasons
-see `docs/decisions/the-embedded-kafka-has-no-password.md`. Only its owner may read its files.
+The broker listens on the loopback interface without authentication, so every user of the machine can use it; for the
+reasons see `docs/decisions/the-embedded-kafka-has-no-password.md`. Only its owner can read its files.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class KafkaBroker:
 
 
 def answers(bootstrap_servers: str, *, timeout_seconds: float = 2.0) -> bool:
-    """Return True if a broker there answers a metadata request."""
+    """Return True if a broker at this address answers a metadata request."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 

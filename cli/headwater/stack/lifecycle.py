@@ -39,7 +39,7 @@ class StartError(HeadwaterError):
 def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
     """Start a supervised stack on this folder, or keep the one that already runs there.
 
-    If interrupted while waiting, it ends the new stack.
+    An interruption during the wait ends the new stack.
 
     Args:
         data_dir: The folder.
@@ -76,7 +76,7 @@ def kept_up(data_dir: Path, *, quick: bool = False) -> Iterator[StackInfo]:
         bring_down(data_dir)
         _let_go(supervisor)
         raise
-    with contextlib.suppress(BrokenPipeError):  # it has ended by itself
+    with contextlib.suppress(BrokenPipeError):  # raised if the supervisor has already ended
         os.write(_pipe(supervisor).fileno(), HANDED_OVER)
     _let_go(supervisor)
 
@@ -143,7 +143,7 @@ def bring_down(data_dir: Path) -> bool:
         os.kill(record.supervisor.pid, signal.SIGTERM)
     if not record.supervisor.wait_gone(STOP_SECONDS):
         with contextlib.suppress(ProcessLookupError):
-            # Its guards then end the JVMs.
+            # The guards, whose pipes this closes, then end the JVMs.
             os.kill(record.supervisor.pid, signal.SIGKILL)
     for process in members:
         process.wait_gone(STOP_SECONDS)

@@ -90,7 +90,7 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
         organisation, artifact, version, classifier = (*parts, "")[:4]
         jar = Jar(organisation, artifact, version, classifier, match["sha256"], int(match["size"]))
         if jar.coordinates in jars:
-            raise ConfigurationError(f"{where}, line {number}: {jar.coordinates} stands there twice.")
+            raise ConfigurationError(f"{where}, line {number}: {jar.coordinates} is listed twice.")
         jars[jar.coordinates] = jar
     return tuple(jars.values())
 

@@ -15,7 +15,7 @@ _RANDOM = range(20000, 32000)
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Ports of the stack. 0 means any free one."""
+    """Ports of the stack. 0: any free port."""
 
     kafka: int
     controller: int
@@ -39,7 +39,7 @@ def choose(wanted: Ports) -> Ports:
 
 
 def is_free(port: int) -> bool:
-    """Return True if nothing listens on the port, on the loopback interface or on all of them."""
+    """Return True if nothing listens on this port, neither on the loopback interface nor on all interfaces."""
     with socket.socket() as probe:
         # On macOS a bind isn't enough: it succeeds for a specific address even if a wildcard is bound.
         probe.settimeout(1)

@@ -40,12 +40,12 @@ class GuardedProcess:
         Args:
             name: Name of the process in an error.
             command: The program and its arguments.
-            output: File for its output; an existing file is replaced.
-            log: Its own log, if it writes one besides its output. It is also emptied at each start.
-            environment: Its whole environment; None: this process's.
-            folder: Its working folder; None: this process's.
+            output: File for the program's output; an existing file is replaced.
+            log: Log file that the program itself writes; None: it writes none. The file is emptied before the start.
+            environment: The program's whole environment; None: that of this process.
+            folder: The program's working folder; None: that of this process.
             delete: A folder to remove when the program has ended.
-            private: Whether only this user may read its files and output.
+            private: Whether only this user can read the program's files and output.
         """
         self.name = name
         self.log = log or output
@@ -70,7 +70,7 @@ class GuardedProcess:
         first_line = self._guard.stdout.readline()
         if not first_line:
             self.stop()
-            raise HeadwaterError(f"{name} could not be started: {command[0]} is not there or not executable.")
+            raise HeadwaterError(f"{name} could not be started: {command[0]} doesn't exist or isn't executable.")
         self.pid = int(first_line)
 
     def ended(self) -> bool:
@@ -115,7 +115,7 @@ class GuardedProcess:
         self._guard.stdin.close()
 
     def log_tail(self, lines: int = 15) -> str:
-        """The last lines of its log and of its output."""
+        """Last lines of the program's log and of its output."""
         tails = [_tail(path, lines) for path in dict.fromkeys((self.log, self._output))]
         return "\n".join(tail for tail in tails if tail)
 

@@ -140,7 +140,7 @@ def main(names: list[str]) -> None:
         if name in SPARK_JARS:
             if installed_pyspark() != release.pyspark:
                 raise ConfigurationError(
-                    f"PySpark {installed_pyspark()} is installed; {name}.lock is made beside {release.pyspark}.",
+                    f"PySpark {installed_pyspark()} is installed; {name}.lock is made with {release.pyspark}.",
                     fix=f"uv run --with pyspark=={release.pyspark} python -m headwater.stack.relock {name}",
                 )
             file = lock_file(name, release)

@@ -114,7 +114,9 @@ def release_of(pyspark: str) -> Release:
     release = known[-1] if known else RELEASES[0]
     if _number(release.name) != wanted:
         tried = ", ".join(each.name for each in RELEASES)
-        console.warning(f"No jars are known for PySpark {pyspark}, only for {tried}: those of {release.name} are used.")
+        console.warning(
+            f"No jars are known for PySpark {pyspark}, only for {tried}: the jars of {release.name} are used."
+        )
     return release
 
 

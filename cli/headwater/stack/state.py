@@ -27,7 +27,7 @@ _START_TOLERANCE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
-    """Identity of a process: its id alone may be reused for another process.
+    """Identity of a process. The process id alone isn't enough, because it may be reused for another process.
 
     Attributes:
         pid: Process id.
@@ -65,7 +65,7 @@ class ProcessId:
 
 
 def _start_time(pid: int) -> float | None:
-    """Read the start time of a running process, in seconds since the epoch; None without a process or for a zombie.
+    """Read the start time of a running process, in seconds since the epoch; None if it doesn't run, or is a zombie.
 
     The source is /proc if it exists (proc(5): field 3 is the state, field 22 the start in clock ticks since boot), else
     `ps`, to the second. psutil isn't used: readers of the graph and jobs don't need it otherwise.
@@ -119,7 +119,7 @@ def find_running_stack(data_dir: Path | None = None) -> StackInfo | None:
 
 
 def read(data_dir: Path) -> StackRecord | None:
-    """Return the record of a stack that still runs; None without such a stack."""
+    """Return the record of this folder's stack; None if no stack runs there."""
     try:
         record = _RECORD.validate_json((data_dir / "stack.json").read_bytes())
     except (OSError, ValidationError):

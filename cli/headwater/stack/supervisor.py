@@ -55,7 +55,7 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigurationError(
-                f"Another headwater has {data_dir} in use.", fix="End it with `headwater down`."
+                f"Another headwater uses {data_dir}.", fix="End it with `headwater down`."
             ) from None
         stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir), quick=quick)
         try:
@@ -64,7 +64,7 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
             _report({"ready": True})
             _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
             while _watch(stack, stop, revive):
-                _log("starting anew what doesn't answer")
+                _log("restarting servers that don't answer")
                 info = stack.revive(cancelled=stop.is_set)
                 state.write(data_dir, state.StackRecord(state.ProcessId.of(os.getpid()), info), stack.ports)
                 _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
@@ -76,18 +76,18 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
 
 def _watch_owner(stop: threading.Event) -> None:
     if os.read(sys.stdin.fileno(), 1) != HANDED_OVER:
-        _log("whoever started this has ended before handing it over")
+        _log("the starting process has ended before it handed the stack over")
         stop.set()
 
 
 def _watch(stack: EmbeddedStack, stop: threading.Event, revive: threading.Event) -> bool:
     """Wait until ended servers should be restarted; False if there is nothing left to supervise."""
-    known: set[str] = set()
+    logged: set[str] = set()
     while not stop.wait(_CHECK_SECONDS):
-        for name in set(stack.ended()) - known:
-            known.add(name)
+        for name in set(stack.ended()) - logged:
+            logged.add(name)
             _log(f"{name} has ended by itself")
-        if len(known) == 2:
+        if len(logged) == 2:
             return False
         if revive.is_set():
             revive.clear()

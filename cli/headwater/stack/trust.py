@@ -35,7 +35,7 @@ STORE_PASSWORD = "changeit"  # noqa: S105
 
 
 def java_options(*, system: bool) -> list[str]:
-    """JVM options that make Java trust the active bundle; empty without a bundle.
+    """JVM options that make Java trust the bundle in use; empty if there is no bundle.
 
     Args:
         system: Whether to use the system's bundle if no variable names one, for a runtime that doesn't know it.
@@ -51,7 +51,7 @@ def java_options(*, system: bool) -> list[str]:
 
 
 def named_bundle() -> Path | None:
-    """Return the first existing bundle that the environment names; None without one."""
+    """Return the first existing bundle that a variable of the environment names; None if there is none."""
     return next((path for name in VARIABLES if (path := Path(os.environ.get(name) or "/nowhere")).is_file()), None)
 
 
@@ -81,7 +81,7 @@ def trust_store(bundle: Path) -> Path:
     if not certificates:
         raise ConfigurationError(
             f"The certificate bundle {bundle} has no certificate in it.",
-            fix=f"It is named by one of {', '.join(VARIABLES)}, or is the system's.",
+            fix=f"Check {', '.join(VARIABLES)}; if none is set, the bundle is the system's.",
         )
     encoded = serialize_java_truststore(certificates, BestAvailableEncryption(STORE_PASSWORD.encode()))
     store.parent.mkdir(parents=True, exist_ok=True)

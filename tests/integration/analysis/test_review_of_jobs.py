@@ -185,11 +185,11 @@ def test_another_revision_with_what_is_beside_it(folder: Path, capsys: pytest.Ca
 
 
 WRONG_OPTIONS: list[tuple[list[str], str]] = [
-    (["old.py"], "One script alone"),
-    (["old.py", "missing.py"], "isn't a script"),
+    (["old.py"], "There is only one script"),
+    (["old.py", "missing.py"], "isn't an existing script"),
     (["old.py", "new.py", "--dataset", "x"], "are for schemas"),
     (["old.sql", "--dataset", "x", "--tables", "old.py"], "are for scripts"),
-    (["old.sql", "--no-graph"], "One schema alone"),
+    (["old.sql", "--no-graph"], "There is only one schema"),
     (["old.sql"], "--dataset"),
     (["old.py", "old.py", "--tables", "old.py"], "is no JSON"),
 ]

@@ -101,7 +101,7 @@ def test_what_other_sets_declare_is_reported(
     headwater("declare", str(other))
     text, warned = printed(capsys, "delays")
     assert text == DELAYS.read_text(encoding="utf-8")
-    assert "It has nothing of what s declares of it" in " ".join(warned.split())
+    assert "It leaves out the declarations of s;" in " ".join(warned.split())
     text, warned = printed(capsys, "delays", "--made")
     assert "Sets contradict each other about file:/tmp/headwater/demo/flights/delays, in 1 property" in " ".join(
         warned.split()

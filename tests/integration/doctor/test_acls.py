@@ -79,5 +79,5 @@ def test_acls(broker: SecuredBroker) -> None:
     loose = found(broker, "admin")["ACLs", NAMES.events]
     assert (loose.severity, loose.message) == (
         FindingSeverity.FAIL,
-        "User:* may change it: anybody can write lineage, or delete it.",
+        "User:* may change the topic: anybody can write lineage, or delete it.",
     )

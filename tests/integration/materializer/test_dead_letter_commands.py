@@ -101,7 +101,7 @@ def test_what_a_schema_made_good_is_replayed_and_what_is_still_bad_comes_back(
     before = account(world.client, world.topics, world.group).acknowledged
     assert dlq("replay", "--dry-run") == dlq("list") | {"dry_run": True, "sent": 0, "refused": {}}
     assert account(world.client, world.topics, world.group).acknowledged == before
-    assert dlq("replay", status=2)["error"]["message"] == "Nothing says which letters to send."
+    assert dlq("replay", status=2)["error"]["message"] == "No letters are chosen."
     assert dlq("replay", "--all", "--job", "broken", status=2)["error"]["fix"]
     assert (dlq("list")["waiting"], dlq("list")["acknowledged"]) == (2, 0)
     assert dlq("replay", "--all")["sent"] == 2
@@ -145,7 +145,7 @@ def test_a_record_that_is_skipped_is_a_letter_and_comes_back_by_a_replay(
 ) -> None:
     world.put_many([events.good(number) for number in range(3)])
     topic = world.topics.events
-    assert dlq("skip", topic, "0", "1", status=2)["error"]["message"].endswith("consumes next: it goes on at 0.")
+    assert dlq("skip", topic, "0", "1", status=2)["error"]["message"].endswith(": it goes on at 0.")
     assert dlq("skip", topic, "7", "0", status=2)["error"]["message"].endswith("it has no such partition.")
     assert dlq("skip", topic, "0", "0")["bytes"] == len(events.good(0))
     totals = run_until_caught_up(settings)

@@ -165,8 +165,8 @@ def test_versions_from_the_first_micro_batch_to_the_last(
 
 def test_the_text_below_a_page() -> None:
     assert counted(1, 1, "run", None) == "1 run."
-    assert counted(1_200, 20, "run", "abc") == "1,200 runs, 20 of them here. The next page: --cursor abc"
-    assert counted(1_000, 20, "hit", None, at_least=True) == "At least 1,000 hits, 20 of them here."
+    assert counted(1_200, 20, "run", "abc") == "1,200 runs, 20 on this page. The next page: --cursor abc"
+    assert counted(1_000, 20, "hit", None, at_least=True) == "At least 1,000 hits, 20 on this page."
 
 
 def test_what_is_only_in_facets_is_a_sentence_each() -> None:

@@ -194,4 +194,4 @@ def test_a_correction_is_of_datasets_and_jobs(tmp_path: Path, capsys: pytest.Cap
     status = main(["emit", "openlineage", str(tmp_path / "events"), "--correct", "planted", "--dry-run", "--json"])
     document = json.loads(capsys.readouterr().out)
     assert (status, document["events"], document["refused"]) == (2, 1, 1)
-    assert "a correction is a DatasetEvent or a JobEvent" in document["refusals"][0]["message"]
+    assert "--correct is for DatasetEvents and JobEvents" in document["refusals"][0]["message"]

@@ -18,7 +18,7 @@ from headwater_analysis.freshness import NOT_REPORTED, GraphState
 def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None:
     cases = [
         (errors.NotFoundError("none", nearest=["a"]), ours.SubjectNotFoundError, "nearest"),
-        (errors.AmbiguousError("two", candidates=["a", "b"]), ours.InputError, "which"),
+        (errors.AmbiguousError("two", candidates=["a", "b"]), ours.InputError, "Name one"),
         (errors.QuestionError("wrong", field="depth"), ours.InputError, ""),
         (errors.GraphUnreachableError("away"), ours.UnreachableError, "headwater up"),
         (errors.GraphRefusedError("refused", setting="HEADWATER_NEO4J_USER"), ours.ConfigurationError, "_USER"),

@@ -86,7 +86,7 @@ def test_drop_asks_for_yes_and_then_leaves_nothing(root: Path, capsys: pytest.Ca
     left(root, WRONG, "orders", 9).close()
     left(root, "right-1", "bills", 2).close()
     status, document = run(capsys, "drop", WRONG)
-    assert (status, document["error"]["message"]) == (2, "9 events would be lost, and none is dropped yet.")
+    assert (status, document["error"]["message"]) == (2, "9 events would be lost; nothing is dropped without --yes.")
     assert run(capsys, "drop", WRONG, "--yes") == (
         0,
         {"path": str(root), "dropped": 9, "files": 1, "in_use": 0, "problems": []},

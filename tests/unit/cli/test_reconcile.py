@@ -114,7 +114,7 @@ def test_what_the_jvm_says_is_one_line(subtests: pytest.Subtests) -> None:
             ),
             InputError,
             "Spark can't read s3a: here: Class org.S3A not found.",
-            'Give it the package: PYSPARK_SUBMIT_ARGS="--packages org.apache.hadoop:hadoop-aws:VERSION pyspark-shell".',
+            'Add the package: PYSPARK_SUBMIT_ARGS="--packages org.apache.hadoop:hadoop-aws:VERSION pyspark-shell".',
         ),
         (
             Thrown("java.lang.IllegalArgumentException", "x", Thrown("java.net.UnknownHostException", "nohost")),

@@ -202,7 +202,7 @@ def test_without_a_graph_or_its_answer_the_job_has_to_be_named(graph: list[Any])
     with pytest.raises(SubjectNotFoundError, match=f"The graph has no query {QUERY}") as missing:
         knowledge(QueryOptions(), QUERY, until=7)
     assert missing.value.fix == (
-        "Name its job: --job, --job-namespace, and what its sources are: --source 0=kafka://cluster."
+        "Name its job with --job and --job-namespace, and its sources: --source 0=kafka://cluster."
     )
 
 
@@ -215,7 +215,7 @@ def test_a_graph_that_does_not_answer_is_needed_for_the_job_alone(
             graph[:] = [error("It is down.", fix="Start it.")]
             assert knowledge(named, QUERY, until=7) == Knowledge(job=JobRef("default", "mine"))
             printed = " ".join(capsys.readouterr().err.split())
-            assert printed.endswith("It is down. So which batches were never emitted isn't known.")
+            assert printed.endswith("It is down. So it is unknown which batches were never emitted.")
             for fix, expected in (("Start it.", "Start it. Or name the job"), ("", "Or name the job")):
                 graph[:] = [error("It is down.", fix=fix)]
                 with pytest.raises(error) as raised:
@@ -377,7 +377,7 @@ def test_a_run_that_does_not_show_what_it_writes_is_left_out(open_ones: Graph) -
 
 
 def test_open_writes_are_in_the_graph_alone() -> None:
-    with pytest.raises(InputError, match="in the graph alone") as refused:
+    with pytest.raises(InputError, match="Only the graph knows") as refused:
         Left(QueryOptions(ask_graph=False)).of(TABLE.name, DictFiles())
     assert refused.value.fix == "Leave out --no-graph for a table."
 
@@ -443,7 +443,7 @@ def test_a_store_that_spark_has_no_package_for(subtests: pytest.Subtests) -> Non
             found = raised(of_pyspark(Thrown(name)), location)
             assert isinstance(found, InputError)
             assert found.message == f"Spark can't read {location.partition(':')[0]}: here: m."
-            assert found.fix == f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".'
+            assert found.fix == f'Add the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".'
 
 
 def test_a_chain_of_causes_without_an_end() -> None:

@@ -233,7 +233,7 @@ def test_log_in_and_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         assert main(["login", url, "--with-token"]) == 0
         said = capsys.readouterr()
         assert f"Logged in to {url}, as tests" in said.out
-        assert "Questions go there now" in said.err
+        assert "Questions now go to this server" in said.err
         assert TOKEN not in said.out + said.err
         assert stat.S_IMODE(logins.path().stat().st_mode) == 0o600
         found = chosen_server()

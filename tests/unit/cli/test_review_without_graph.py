@@ -73,7 +73,7 @@ def test_what_cant_be_compared(
     subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = [
-        (["new.sql", "--no-graph"], "One schema alone"),
+        (["new.sql", "--no-graph"], "There is only one schema"),
         (["new.sql", "new.sql"], "or compare two files with --no-graph"),
         (["new.sql", "broken.sql", "--no-graph"], "broken.sql, line 1: is no CREATE TABLE"),
         (["new.sql", "nowhere.sql", "--no-graph"], "nowhere.sql can't be read"),

@@ -26,7 +26,7 @@ def test_jars_come_first_and_none_is_lost(subtests: pytest.Subtests) -> None:
 def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:
     with pytest.raises(InputError, match="--with hudi: there are no such jars") as refused:
         submit_arguments(["hudi"])
-    assert refused.value.fix == "Choose of kafka, delta, iceberg, avro."
+    assert refused.value.fix == "Choose from kafka, delta, iceberg, avro."
 
 
 def test_without_a_wish_nothing_is_set() -> None:

@@ -44,8 +44,8 @@ def test_a_row_for_each_property_and_column_and_each_contradiction() -> None:
         "owners team:orders (OWNER), ann",
         "tags domain (sales), fast",
         "#email classification customers, sensitivity PII",
-        "contradiction criticality: audit: tier-2; team: tier-1. That of audit is shown.",
-        "contradiction column email, sensitivity: audit: PII; team: PUBLIC. That of audit is shown.",
+        "contradiction criticality: audit: tier-2; team: tier-1. The value of audit is shown.",
+        "contradiction column email, sensitivity: audit: PII; team: PUBLIC. The value of audit is shown.",
     ]
 
 

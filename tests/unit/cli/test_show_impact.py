@@ -25,8 +25,8 @@ SHOWN = """\
 c of d is removed: BREAKING
 1 column and 2 datasets, 1 hop away, by 2 jobs (3 BREAKING; 1 DIRECT, 2 INDIRECT).
 
-job                     hops  what it has to do with it  owner
-j             BREAKING  1     It fails.                  j
+job                     hops  effect on the job  owner
+j             BREAKING  1     It fails.          j
 … and 1 more
 
 n/d#c

@@ -139,7 +139,7 @@ def test_direct_leads_and_indirect_is_a_count() -> None:
         "├── DIRECT",
         "│   └── kafka://b/b#y  by job (2025-01-31 12:00:00 … 13:30:00Z)",
         "│       CAST upper(`a`), masked",
-        "└── INDIRECT  2 more here decide rows or values only: --influence indirect lists them",
+        "└── INDIRECT  2 more on this page only decide about rows or values: --influence indirect lists them",
     ]
     only_indirect = replace(found, items=(whole, member))
     assert [line.rstrip() for line in printed(tree(only_indirect)).splitlines()] == [
@@ -196,7 +196,7 @@ def test_the_summary_says_what_is_left_out() -> None:
     text = summary(found)
     assert text.splitlines()[0].startswith("7 downstream known, ")
     assert text.splitlines()[0].endswith("Column lineage of job is incomplete (too large): there may be more.")
-    for words in ("7 downstream", "1 of them here", "--depth all", "job is incomplete (too large)", "--cursor abc"):
+    for words in ("7 downstream", "1 on this page", "--depth all", "job is incomplete (too large)", "--cursor abc"):
         assert words in text
 
 
@@ -221,8 +221,8 @@ def test_what_is_made_of_itself_is_reported() -> None:
     loops = (LineageEdge(start.key, start.key, (one,), 1), LineageEdge(other.key, other.key, (two, one), 3))
     found = replace(answer(start, item(other, 1, start.key, via("j"))), loops=loops)
     root, leaf = printed(tree(found)).splitlines()
-    assert root.endswith("start  ↺ of itself by upsert (2025-01-31 12:00:00 … 13:30:00Z)")
-    assert leaf.endswith("↺ of itself by compact (2025-01-31 12:00:00 … 13:30:00Z) and 2 more")
+    assert root.endswith("start  ↺ derived from itself by upsert (2025-01-31 12:00:00 … 13:30:00Z)")
+    assert leaf.endswith("↺ derived from itself by compact (2025-01-31 12:00:00 … 13:30:00Z) and 2 more")
     rows = [line.split() for line in printed(table(found)).splitlines() if "↺" in line]
     assert [(row[1], row[2]) for row in rows] == [
         ("kafka://b/start", "upsert"),
@@ -240,7 +240,7 @@ def test_columns_made_of_themselves_are_reported_too() -> None:
     (row,) = [line for line in printed(table(found)).splitlines() if "↺" in line]
     assert "upsert" in row
     assert "COPY" in row
-    assert "↺ of itself by upsert" in printed(tree(found)).splitlines()[0]
+    assert "↺ derived from itself by upsert" in printed(tree(found)).splitlines()[0]
 
 
 def diamond() -> Lineage:

@@ -20,7 +20,7 @@ MATCH ()-[relationship]->()
 RETURN type(relationship) AS type, count(*) AS count
 ORDER BY type
 
-// report_columns: Columns of the dataset whose name ends so
+// report_columns: Columns of the dataset whose name ends with a suffix
 MATCH (dataset:HwDataset)-[:HAS_COLUMN]->(column:HwColumn)
 WHERE dataset.name ENDS WITH $suffix
 RETURN column.key AS key, column.name AS name
