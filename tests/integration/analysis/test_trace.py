@@ -545,7 +545,7 @@ def test_silent_batches_between_others_are_named(clean_database: Driver, reader:
     write(clean_database, stream)
     [only] = trace(reader, Offsets("out", 0, 55, 56), direction=BACK).hops
     assert (only.step.first_batch, only.step.last_batch, only.certainty) == (4, 5, UPPER_BOUND)
-    assert "no batch around it read these offsets" in only.why
+    assert "no batch around it wrote these offsets" in only.why
     assert spans(part(only.inputs, "in")) == [(0, 40, 60), (1, 40, 60)]
 
 
@@ -724,7 +724,7 @@ def test_what_has_no_offsets(clean_database: Driver, reader: Reader) -> None:
         DatasetEvent(dataset=DatasetRef("file", "/lake/files"), type="FILE"), producer="test", event_time=BEGIN
     )
     write(clean_database, events=[of_files])
-    with pytest.raises(QuestionError, match="/lake/files is a FILE: offsets are of topics"):
+    with pytest.raises(QuestionError, match="/lake/files is a FILE: only topics have offsets"):
         trace(reader, Offsets("files", 0, 5, 6))
     # A name in place of a path is as good: nothing lists its files, so it may be any of them.
     [start] = trace(reader, Path("files"), direction=BACK).start
