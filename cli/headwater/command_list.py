@@ -190,6 +190,12 @@ COMMANDS: dict[str, Command] = {
         "Incidents: open one, see what it reached, and work on it.",
         extra="materializer",
     ),
+    "campaign": Command(
+        "headwater.commands.campaign",
+        _REPAIR,
+        "List backfill campaigns, or show one: its runs, what they restated, who was notified, and what is left.",
+        extra="materializer",
+    ),
     "gate": Command(
         "headwater.commands.gate",
         _REPAIR,

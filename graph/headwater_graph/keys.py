@@ -19,6 +19,7 @@
 | DeclarationSet | "declaration_set", the set's id                                                         |
 | Declaration  | "declaration", key of its set, digest of its content                                      |
 | Incident     | "incident", the incident's id                                                             |
+| campaign of a Run | "campaign", the campaign's id                                                        |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the start node, dataset key, number of earlier uses of that dataset |
 | FEEDS        | "FEEDS", job key, key of the source dataset, key of the dataset that it feeds             |
@@ -113,6 +114,12 @@ def run_key(tenant: str, run_id: str) -> str:
 def query_key(tenant: str, query_id: str) -> str:
     """Key of a streaming query."""
     return graph_key(tenant, "query", query_id)
+
+
+@lru_cache(_CACHED)
+def campaign_key(tenant: str, campaign: str) -> str:
+    """Key of a campaign. It has no node: its runs have the key."""
+    return graph_key(tenant, "campaign", campaign)
 
 
 @lru_cache(_CACHED)

@@ -30,6 +30,9 @@ from headwater_schemas.events import (
     IncidentType,
     LineageEvent,
     OffsetRange,
+    RunContext,
+    RunEventType,
+    RunRef,
 )
 from headwater_schemas.events.build import lineage_event
 from support.graph.writing import store
@@ -91,6 +94,24 @@ def open_demo(driver: Driver) -> None:
             for minutes, body in ((0, opened), (5, acknowledged))
         ],
     )
+
+
+def restate_demo(driver: Driver) -> None:
+    """Write a rerun of the demo's last job, after the incident was opened and as a campaign with its id."""
+    [report] = [
+        event
+        for event in demo_events()
+        if event.run_event is not None
+        and event.run_event.type is RunEventType.COMPLETE
+        and event.job is not None
+        and event.job.name == "flights.daily_report"
+    ]
+    assert report.run_event is not None
+    began, ended = (_OPENED_AT + timedelta(minutes=minutes) for minutes in (30, 31))
+    context = RunContext(campaign=DEMO_INCIDENT)
+    body = msgspec.structs.replace(report.run_event, started_at=began, ended_at=ended, context=context)
+    run = RunRef("5f1c7a52-6f0e-7c1c-9d0f-2b6c0d8f4e11")
+    store(driver, [lineage_event(body, job=report.job, run=run, producer=report.producer, event_time=ended)])
 
 
 def record() -> int:

@@ -1,4 +1,8 @@
-"""Tainted parts that are gone: overwritten later, dropped, or of a topic that was recreated since."""
+"""Tainted parts that are gone: overwritten or taken back later, dropped, or of a topic that was recreated since.
+
+A RESTORE makes a table again what it was at a version. It takes back what is certain to have been written after that
+version: by the numbers of exactly known versions, else by the time at which that version's writer ended.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.moments import moment
@@ -14,25 +19,32 @@ from headwater_analysis.trace.batches import Run, read_run, same_topic
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import micro_batches, run_step
 from headwater_analysis.trace.prefetch import prefetch
-from headwater_analysis.trace.traced_parts import Part, PartKind, Step
+from headwater_analysis.trace.restored import RestoredVersion, is_restore, restored_version, version_number
+from headwater_analysis.trace.traced_parts import Part, PartKind, Step, weakest
 from headwater_analysis.trace.uses import StoredUse, partitions_of
+from headwater_schemas.events import Certainty
+
+_KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
+"""Certainties with which a version is that of the write, and not only the latest one that it may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A later write that replaced everything, or some partitions.
+    """A later write that replaced everything, or some partitions, or took everything back after a version.
 
     Attributes:
         by: the step.
         began: start of the write; anything written before is gone.
         ended: end of the write.
         partitions: partitions that it replaced, as `key=value` paths; empty if it replaced everything.
+        restored: of a RESTORE, the version; only what was written after it is gone.
     """
 
     by: Step
     began: datetime
     ended: datetime | None
-    partitions: tuple[str, ...]
+    partitions: tuple[str, ...] = ()
+    restored: RestoredVersion | None = None
 
 
 class Replacements:
@@ -82,11 +94,31 @@ class Replacements:
         for each in self._found[key]:
             if left is None or each.began < written:
                 continue
-            taken, left = _taken(left, each.partitions)
+            if each.restored is not None:
+                taken, left = self._taken_back(left, each.by, each.restored)
+            else:
+                taken, left = _taken(left, each.partitions)
             if taken is not None:
-                which = f"Partition {', '.join(each.partitions)}" if each.partitions else "The dataset"
-                gone.append(Superseded(part=taken, why=f"{which} was overwritten later.", by=each.by, at=each.ended))
+                gone.append(Superseded(part=taken, why=_why(each), by=each.by, at=each.ended))
         return left, gone
+
+    def _taken_back(self, part: Part, by: Step, restored: RestoredVersion) -> tuple[Part | None, Part | None]:
+        """Split a part into the data that a RESTORE took back, and the rest: all of it, or nothing."""
+        number = version_number(part)
+        if number is not None and restored.version is not None:
+            # Data of an inexactly known version is of that version or an earlier one.
+            if number <= restored.version:
+                return None, part
+            if part.certainty in _KNOWN:
+                return part, None
+        if restored.committed is not None and part.since is not None and part.since > restored.committed:
+            return part, None
+        to = "a version that isn't known" if restored.version is None else f"version {restored.version}"
+        self._context.notes[
+            f"Run {by.runs[0].run_id} restored {part.dataset.spelling} to {to}: some of what is listed of it was "
+            "perhaps written after that version, and is gone."
+        ] = None
+        return None, replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
     def _runs(self, since: dict[str, datetime]) -> None:
         wants = [{"n": n, "dataset": key, "since": time} for n, (key, time) in enumerate(sorted(since.items()))]
@@ -100,6 +132,9 @@ class Replacements:
             for use in run.writes(key):
                 if (partitions := replaced_by(use)) is not None:
                     self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
+                elif is_restore(use):
+                    restored = restored_version(self._context, run, key)
+                    self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, restored=restored))
                 elif not overwritten(use.properties)[1]:
                     self._note_unknown(key, run)
 
@@ -149,6 +184,13 @@ def replaced_by(use: StoredUse) -> tuple[str, ...] | None:
     """Partitions that a use replaced, empty for everything; None if no replaced partition is known."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
+
+
+def _why(found: Replacement) -> str:
+    if found.restored is not None:
+        return f"The table was restored to version {found.restored.version} by run {found.by.runs[0].run_id}."
+    which = f"Partition {', '.join(found.partitions)}" if found.partitions else "The dataset"
+    return f"{which} was overwritten later."
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:

@@ -16,6 +16,7 @@ recipients      owners and consumers to notify, each with what of theirs was rea
 unknown         everything of a reach that isn't known
 planning        the repair plan: what to do, in order, so that nothing bad is left
 actions         actions on incidents → events, after a look at the graph
+campaigns       runs with one campaign id, what they restated, and what is left
 detection       faults of the graph, and the incidents that a policy opens for them
 marks           datasets of any answer that open incidents reached
 gate            open incidents that cover what would be read of a dataset

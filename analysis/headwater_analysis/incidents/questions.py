@@ -81,7 +81,7 @@ def incidents(
         if len(found) > limit:
             last = found[limit - 1]
             more = paging.encode_moment(moment(last["opened_at"]), last["key"], question=asked)
-        return IncidentPage(tuple(map(_brief, found[:limit])), total, more)
+        return IncidentPage(tuple(map(brief_of, found[:limit])), total, more)
 
     return reader.read(question)
 
@@ -91,7 +91,8 @@ def _names(tx: Transaction, dataset: str) -> list[str]:
     return list(Identities.of(tx).members(key))
 
 
-def _brief(stored: Mapping[str, Any]) -> IncidentBrief:
+def brief_of(stored: Mapping[str, Any]) -> IncidentBrief:
+    """Build the summary of a stored incident."""
     return IncidentBrief(
         incident=stored["incident"],
         status=None if (status := stored.get("state")) is None else IncidentStatus(status),
@@ -148,23 +149,28 @@ def incident_in(
     stored, state = stored_incident(tx, incident_id)
     reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed) if with_reach else None
     return Incident(
-        brief=_brief(stored),
+        brief=brief_of(stored),
         description=state.description,
         datahub_type=datahub_type(state.type),
         repaired=tuple(map(scope_part, state.repaired.values())),
         history=tuple(map(_taken, state.history)),
         reach=reach,
         recorded=recorded(state, reach),
-        notified=tuple(
-            SentNotification(
-                recipient=name,
-                channel=each.sent.channel,
-                change=each.sent.change,
-                at=each.time,
-                digest=each.sent.digest,
-            )
-            for name, each in sorted(state.notified.items())
-        ),
+        notified=notified_of(state),
+    )
+
+
+def notified_of(state: IncidentState) -> tuple[SentNotification, ...]:
+    """Latest notification of each recipient, by name."""
+    return tuple(
+        SentNotification(
+            recipient=name,
+            channel=each.sent.channel,
+            change=each.sent.change,
+            at=each.time,
+            digest=each.sent.digest,
+        )
+        for name, each in sorted(state.notified.items())
     )
 
 

@@ -185,13 +185,17 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
     )
 
 
+def recipient_name(name: str) -> str:
+    """Name of an owner or consumer as a recipient; a long name, and the one of the operators, gets a digest."""
+    if len(name) <= MOST_CHARACTERS and name != OPERATORS:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
+    return f"{name[: MOST_CHARACTERS - _DIGITS - 1]}…{digest}"
+
+
 def _of_name(concerned: dict[str, _Concerned], name: str, addresses: Iterable[str | None] = ()) -> _Concerned:
-    """Find or add somebody by name; a long name, and the one of the operators, gets a digest."""
-    known = name
-    if len(name) > MOST_CHARACTERS or name == OPERATORS:
-        digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
-        known = f"{name[: MOST_CHARACTERS - _DIGITS - 1]}…{digest}"
-    each = concerned.setdefault(known, _Concerned())
+    """Find or add somebody by name."""
+    each = concerned.setdefault(recipient_name(name), _Concerned())
     each.addresses |= dict.fromkeys(address for address in (*addresses, name) if address)
     return each
 

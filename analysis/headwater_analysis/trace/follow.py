@@ -33,6 +33,7 @@ from headwater_analysis.trace.indexed import indexed_users
 from headwater_analysis.trace.locate import Located, WantedOffsets, locate
 from headwater_analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_analysis.trace.parts import given, is_empty, join
+from headwater_analysis.trace.restored import read_before
 from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
 from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, offsets, spans_of, weakest
@@ -435,6 +436,8 @@ def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:
     verb = "wrote" if context.backward else "read"
     uses = (run.writes if context.backward else run.reads)(pending.name)
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]
+    if matches and not context.backward and read_before(context, pending.part, run, pending.name):
+        return None
     return min(matches, key=lambda match: _SUREST_FIRST.index(match.certainty), default=None)
 
 

@@ -51,16 +51,22 @@ def _users(context: Context, pendings: Sequence[PendingPart]) -> tuple[list[Batc
         if part.format is not None and part.version is not None
     }
     batches, runs = _by_marks(context, sorted(marks), produced=context.backward)
-    if versions:
-        asked = {"versions": sorted(versions), "limit": context.limit}
-        wanted = {
-            (found["query"], batch_id)
-            for found in context.tx.rows("trace/version_batches", **asked)
-            for batch_id in found["batches"]
-        }
-        batches += _reports(at_batches(context.tx, sorted(wanted)[: context.limit]))
-        runs += [read_run(each) for each in context.tx.rows("trace/version_runs", **asked)]
-    return batches, runs
+    of_versions, runs_of_versions = version_users(context, sorted(versions))
+    return [*batches, *of_versions], [*runs, *runs_of_versions]
+
+
+def version_users(context: Context, versions: Sequence[str]) -> tuple[list[Batch], list[Run]]:
+    """Micro-batches and runs that read or wrote versions, by key of the version."""
+    if not versions:
+        return [], []
+    asked = {"versions": list(versions), "limit": context.limit}
+    wanted = {
+        (found["query"], batch_id)
+        for found in context.tx.rows("trace/version_batches", **asked)
+        for batch_id in found["batches"]
+    }
+    batches = _reports(at_batches(context.tx, sorted(wanted)[: context.limit]))
+    return batches, [read_run(each) for each in context.tx.rows("trace/version_runs", **asked)]
 
 
 def _by_marks(context: Context, marks: Sequence[str], *, produced: bool) -> tuple[list[Batch], list[Run]]:

@@ -45,7 +45,7 @@ def table(runs: Sequence[RunItem]) -> Table:
         out.add_row(
             moment_text(run.began),
             duration_text(run.began, run.ended_at),
-            _state(run),
+            state_text(run),
             "" if run.job is None else shortened(run.job.name),
             shortened(run.run_id),
             short_version(run.code_version),
@@ -63,7 +63,7 @@ def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
         out.add_row(
             moment_text(each.last_seen),
             duration_text(each.last_seen, max(each.last_seen, now)),
-            _state(run),
+            state_text(run),
             _heartbeat(each, now),
             "" if run.job is None else shortened(run.job.name),
             shortened(run.run_id),
@@ -90,7 +90,7 @@ def details(found: RunDetails) -> RenderableType:
     rows: list[tuple[str, str | Text | None]] = [
         ("run", shortened(run.run_id)),
         ("job", None if run.job is None else shortened(run.job.spelling)),
-        ("state", _state(run)),
+        ("state", state_text(run)),
         ("because", _because(run)),
         ("began", moment_text(run.began)),
         ("ended", moment_text(run.ended_at)),
@@ -213,7 +213,8 @@ def _name(text: str | None) -> str | None:
     return None if text is None else shortened(text, 1_000)
 
 
-def _state(run: RunItem) -> Text:
+def state_text(run: RunItem) -> Text:
+    """Format the state of a run, and whether its end is inferred."""
     if run.state is None:
         return Text("–")
     inferred = "" if run.inferred_because is None else ", inferred"

@@ -106,6 +106,10 @@ FOR (n:HwIncident) ON (n.cause)
 CREATE INDEX headwater_incident_state IF NOT EXISTS
 FOR (n:HwIncident) ON (n.state)
 
+// run_campaign: Runs of a campaign
+CREATE INDEX headwater_run_campaign IF NOT EXISTS
+FOR (r:HwRun) ON (r._campaign)
+
 // run_checked: Runs of a job with outcomes of assertions, the latest first
 CREATE INDEX headwater_run_checked IF NOT EXISTS
 FOR (r:HwRun) ON (r._checked, r.last_seen)

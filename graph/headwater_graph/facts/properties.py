@@ -73,6 +73,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("quality_suite_versions", "_checked"),
     ),
     "run": ("run_id", "_run"),
+    "campaign": ("campaign", "_campaign"),
     "lineage": ("complete", "incomplete_reason", "expression_ids", "expressions", "edges", "_outputs"),
     "position": POSITION,
 }

@@ -277,6 +277,11 @@ def query_cell(tenant: str, query_id: str | None) -> Props | None:
     return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
 
 
+def campaign_cell(tenant: str, campaign: str | None) -> Props | None:
+    """Return the campaign of a run, with its key: an index can't take every length of an id."""
+    return None if campaign is None else {"campaign": campaign, "_campaign": keys.campaign_key(tenant, campaign)}
+
+
 def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
     """Register of a run's parent or root run; `role` is "parent" or "root"."""
     if parent is None:

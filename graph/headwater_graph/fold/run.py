@@ -12,6 +12,7 @@ from headwater_graph.facts.registers import Props, Registers, join
 from headwater_graph.fold.builder import (
     Builder,
     asset_cell,
+    campaign_cell,
     job_cell,
     known,
     parent_cell,
@@ -126,7 +127,8 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
         quality=quality_cell(body.quality, job_key),
     )
     if body.context is not None:
-        put(out, stamp, **msgspec.structs.asdict(body.context))
+        context = msgspec.structs.asdict(body.context)
+        put(out, stamp, **context | {"campaign": campaign_cell(event.tenant, body.context.campaign)})
     put_versions(out, stamp, body.versions)
     put_facets(out, stamp, body.run_facets)
     return out

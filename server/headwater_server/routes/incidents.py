@@ -1,4 +1,4 @@
-"""Incidents: list, figures, one of them with its reach, its repair plan, and the gate before a dataset is read."""
+"""Incidents: list, figures, one with its reach, its repair plan; campaigns; and the gate before a dataset is read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from starlette.responses import Response
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.campaigns.campaign import campaign, campaigns
+from headwater_analysis.incidents.campaigns.campaign_answers import Campaign, CampaignPage
 from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 from headwater_analysis.incidents.gate import GateAnswer, gate
 from headwater_analysis.incidents.planning.plan import plan
@@ -30,6 +32,11 @@ _MOST_ID = 200
 IncidentId = Annotated[
     str,
     Path(alias="id", min_length=1, max_length=_MOST_ID, description="The id of the incident, or the beginning of it."),
+    AfterValidator(unescaped),
+]
+CampaignId = Annotated[
+    str,
+    Path(alias="id", min_length=1, max_length=LONGEST_NAME, description="The campaign's id, as its runs report it."),
     AfterValidator(unescaped),
 ]
 Steps = Annotated[int | None, Query(ge=1, le=1_000, description="Most steps that bad data passed through.")]
@@ -139,6 +146,21 @@ def planned(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
     """Plan the repair of an incident as the graph is now: steps in order, each with its facts and commands."""
     most = ask.page(limit)
     return ask(lambda reader: plan(reader, id_, limit=most, arrivals=ask.graph.arrivals))
+
+
+@router.get("/campaigns", response_model=CampaignPage, operation_id="campaigns")
+def campaigns_listed(ask: Ask, *, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """List backfill campaigns, the one with the latest run first."""
+    return ask(lambda reader: campaigns(reader, limit=ask.page(limit), cursor=cursor))
+
+
+@router.get("/campaigns/{id}", response_model=Campaign, operation_id="campaign")
+def campaign_found(ask: Ask, id_: CampaignId) -> Response:
+    """Return a campaign as the graph is now: its runs, what they restated, whose bad data they replaced, what is left.
+
+    All open incidents, up to 100, and the latest 20 that were resolved after it began are followed for that.
+    """
+    return ask(lambda reader: campaign(reader, id_, arrivals=ask.graph.arrivals))
 
 
 @router.get("/gate", response_model=GateAnswer, operation_id="gate")

@@ -67,6 +67,8 @@ QUESTIONS = {
     "incident list": ("incident", "list", "--all", "--dataset", "flights.departed"),
     "incident show nothing": ("incident", "show", "INC-0"),
     "incident plan of nothing": ("incident", "plan", "INC-0"),
+    "campaigns": ("campaign",),
+    "campaign of nothing": ("campaign", "none"),
     "gate": ("gate", "flights.departed", "--max-severity", "sev2"),
     "may-delete what isn't there": ("may-delete", "nothing-is-called-so"),
 }

@@ -62,7 +62,7 @@ SHOWN = {
     *("to_time_exclusive", "rows", "bytes", "files", "schema_digest", "ordinal", "subtype", "kind", "masking"),
     # Of the same asset: its words, stamps, and keys.
     *("_asset", "_scope", "_words", "_owner_words", "_tag_words", "_stamp", "_stamps", "_schema", "_marks", "_own"),
-    *("_job", "_query", "_checked", "_id_start", "_l", "_inferred_before"),
+    *("_job", "_query", "_checked", "_campaign", "_id_start", "_l", "_inferred_before"),
 }
 """Properties that name no other asset, and are no texts of jobs."""
 

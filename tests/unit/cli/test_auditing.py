@@ -34,6 +34,7 @@ READS = {
     ),
     *("dlq list", "dlq show", "outbox list", "graph dump", "graph verify", "retention list", "token list"),
     *("audit verify", "audit search", "incident list", "incident show", "incident plan", "incident figures", "gate"),
+    "campaign",
 }
 OTHERS = {
     "serve": "records each request by itself",

@@ -206,6 +206,7 @@ NAMELESS = {
     show_reconciled.gaps_text,
     show_runs.duration_text,
     show_runs.batches_text,
+    show_runs.state_text,
 }
 
 

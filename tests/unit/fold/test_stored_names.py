@@ -47,6 +47,7 @@ PARTS = {
         "quality_rules quality_severities quality_suites quality_suite_versions _checked"
     ),
     "run": "run_id _run",
+    "campaign": "campaign _campaign",
     "lineage": "complete incomplete_reason expression_ids expressions edges _outputs",
     "position": (
         "position certainty topic topic_id partitions from to_exclusive format snapshot_id parent_id operation "

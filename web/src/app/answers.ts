@@ -129,6 +129,67 @@ export interface BusinessVersion {
   outputs: Asset[];
 }
 
+export interface Campaign {
+  campaign: string;
+  as_of: string;
+  states: RunsInState[];
+  runs: number;
+  unfinished: number;
+  failed: number;
+  began: string | null;
+  ended: string | null;
+  jobs: CampaignJob[];
+  restated: RestatedDataset[];
+  campaign_incidents: CampaignIncident[];
+  followed: number;
+  consumers: CampaignConsumer[];
+  unknown: string[];
+  notes: string[];
+  graph: GraphState;
+  filtered: true;
+  incidents?: IncidentMarks;
+}
+
+export interface CampaignBrief {
+  campaign: string;
+  runs: number;
+  unfinished: number;
+  failed: number;
+  began: string | null;
+  latest: string | null;
+}
+
+export interface CampaignConsumer {
+  consumer: ReadingConsumer;
+  notified: IncidentNotification[];
+}
+
+export interface CampaignIncident {
+  incident: IncidentBrief;
+  replaced: Superseded[];
+  bad: LeftBad[];
+  complete: boolean;
+  unknown: string[];
+  notified: SentNotification[];
+  left: StepLeft[];
+}
+
+export interface CampaignJob {
+  latest: RunItem;
+  runs: number;
+  unfinished: number;
+  failed: number;
+}
+
+export interface CampaignPage {
+  items: CampaignBrief[];
+  total: number;
+  next_cursor: string | null;
+  graph: GraphState;
+  filtered: true;
+  incidents?: IncidentMarks;
+}
+
 export type Cause = "VALUE" | "CHOICE" | "LOOKUP" | "ROWS" | "JOB" | "FLOW" | "UNSEEN";
 
 export type Certainty = "UNKNOWN" | "EXACT" | "INFERRED" | "UPPER_BOUND";
@@ -753,6 +814,11 @@ export interface IncidentFigures {
   incidents?: IncidentMarks;
 }
 
+export interface IncidentNotification {
+  incident: string;
+  sent: SentNotification;
+}
+
 export interface IncidentPage {
   items: IncidentBrief[];
   total: number;
@@ -962,6 +1028,12 @@ export interface LastRun {
   run_id: string;
   state: RunEventType | null;
   at: string | null;
+}
+
+export interface LeftBad {
+  dataset: Asset;
+  certainty: Certainty;
+  parts: Part[];
 }
 
 export interface Lineage {
@@ -1505,6 +1577,20 @@ export interface ResolvedPart {
   why: string;
 }
 
+export interface RestatedDataset {
+  dataset: Asset;
+  writes: RestatedWrite[];
+}
+
+export interface RestatedWrite {
+  kind: Restatement;
+  runs: number;
+  partitions: string[];
+  parts: Part[];
+}
+
+export type Restatement = "REPLACED" | "PARTITIONS" | "VERSIONS" | "APPENDED" | "UNKNOWN";
+
 export type Retyping = "WIDER" | "NARROWER" | "OTHER";
 
 export interface Review {
@@ -1646,6 +1732,11 @@ export interface RunParent {
   run_id: string;
   job_namespace: string;
   job_name: string;
+}
+
+export interface RunsInState {
+  state: RunEventType | null;
+  runs: number;
 }
 
 export type SchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
@@ -1804,6 +1895,12 @@ export interface Step {
 }
 
 export type StepKind = "MICRO_BATCHES" | "RUN" | "CONFLICT" | "SUMMARY" | "MISSING";
+
+export interface StepLeft {
+  kind: RepairStepKind;
+  title: string;
+  job: Asset | null;
+}
 
 export interface Subject {
   kind: string;

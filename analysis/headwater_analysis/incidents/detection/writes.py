@@ -18,7 +18,7 @@ from headwater_analysis.incidents.detection.named import ShownDatasets, cause_te
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import version_key
-from headwater_schemas.events import IncidentScope, RunEventType
+from headwater_schemas.events import IncidentScope, PublicationState, RunEventType
 
 MOST_VERSIONS: Final = 5_000
 """Versions written from outside, at any time, that are looked at."""
@@ -54,6 +54,23 @@ def failed_after_commit(tx: Transaction, since: datetime) -> FoundFaults:
             for part in parts
         ]
     return latest(faults, more=len(rows) > MOST_FAULTS, unknown=unknown)
+
+
+def has_committed(run: Mapping[str, Any], use: Mapping[str, Any]) -> bool:
+    """Return whether a run reports that it committed an output: the rule of `failed_after_commit`, for one of its uses.
+
+    Args:
+        run: properties of a run that failed, was aborted, or has no end.
+        use: properties of its PRODUCED.
+    """
+    publication = run.get("publication")
+    if use.get("uncommitted") or publication == PublicationState.UNPUBLISHED:
+        return False
+    return (
+        publication in (PublicationState.PARTIAL, PublicationState.PUBLISHED)
+        or use.get("position") is not None
+        or any((use.get(count) or 0) > 0 for count in ("rows", "files", "bytes"))
+    )
 
 
 def _parts(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[IncidentScope]:

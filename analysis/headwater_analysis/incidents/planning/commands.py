@@ -50,6 +50,13 @@ class PlanCommands:
         """Command that resolves the incident."""
         return self._line("incident", "resolve", self._incident, "repaired", "--reason", _DONE)
 
+    def campaign_note(self) -> str:
+        """Sentence on how a rerun becomes a run of the campaign with the incident's id."""
+        return (
+            f"Start it with HEADWATER_JOB_CAMPAIGN={shlex.quote(self._incident)}, and "
+            f"`{self._line('campaign', self._incident)}` shows what it restated."
+        )
+
     def repair_consumer(self, consumer: str) -> str:
         """Command that declares a consumer repaired."""
         return self._line("incident", "repair", self._incident, "--consumer", consumer, "--reason", _DONE)

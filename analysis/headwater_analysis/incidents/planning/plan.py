@@ -25,6 +25,7 @@ from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
 from headwater_analysis.incidents.planning.commands import FILE, PlanCommands, narrowing
 from headwater_analysis.incidents.planning.order import BadStep, RepairGroup, repair_groups
 from headwater_analysis.incidents.planning.planned import IncidentPlan, RepairStep, RepairStepKind
+from headwater_analysis.incidents.planning.reruns import Rerun
 from headwater_analysis.incidents.planning.steps import MOST_SHOWN, job_name, writing_step
 from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.reach import reach_of
@@ -59,9 +60,23 @@ def plan(reader: Reader, incident_id: str, *, limit: int = LIMIT, arrivals: Arri
     def question(tx: Transaction) -> IncidentPlan:
         stored, state = stored_incident(tx, incident_id)
         reach = reach_of(tx, state, limit=limit, arrivals=arrivals)
-        return _Planner(tx, stored["incident"], state, reach, limit).planned()
+        return plan_of(tx, stored["incident"], state, reach, limit=limit)
 
     return reader.read(question)
+
+
+def plan_of(
+    tx: Transaction, incident: str, state: IncidentState, reach: IncidentReach, *, limit: int = LIMIT
+) -> IncidentPlan:
+    """Plan the repair of what an incident reached, as part of another question; see `plan`.
+
+    Args:
+        incident: its id.
+        state: its state.
+        reach: everything that it reached.
+        limit: as in `plan`.
+    """
+    return _Planner(tx, incident, state, reach, limit).planned()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,8 @@ class _Planner:
         """Key of a dataset ⇒ numbers of the steps that clean it."""
         self._appended: dict[str, list[Part]] = defaultdict(list)
         """Key of a dataset ⇒ bad parts that the graph doesn't show as clean afterwards."""
+        self._reruns: dict[str, list[Rerun]] = defaultdict(list)
+        """Key of a dataset ⇒ later runs that may have repaired it."""
 
     def planned(self) -> IncidentPlan:
         reach = self._reach
@@ -250,17 +267,20 @@ class _Planner:
 
     def _rewrite(self, corrected: Sequence[tuple[_Correction, int]], groups: Sequence[RepairGroup]) -> None:
         numbers: list[int] = []
+        tainted = frozenset(run.run_id for hop in self._reach.blast.hops for run in hop.step.runs)
         for group in groups:
             after = {numbers[place] for place in group.after}
             for each, number in corrected:
                 if each.loads & group.reads or any(step in each.steps for step in group.steps):
                     after.add(number)
-            step = writing_step(self._context, group, self._commands)
+            step = writing_step(self._context, group, self._commands, tainted)
             numbers.append(self._add(step.kind, after=after, **step.fields))
             for key in group.writes:
                 self._clean[key].add(numbers[-1])
             for part in step.appended:
                 self._appended[part.dataset.key].append(part)
+            for key, found in step.reruns.items():
+                self._reruns[key] += found
 
     def _declare(self) -> None:
         named = sorted((join(parts) for parts in self._appended.values()), key=self._order)
@@ -273,6 +293,8 @@ class _Planner:
                 notes = ["Records of a topic can't be overwritten: declare them once all readers skip them."]
             if not all(narrowing(part)[0] for part in parts):
                 notes.append("Which part of it is bad isn't known: this declares all of it.")
+            evidence = self._reruns[dataset.key]
+            notes += [each.note for each in evidence]
             number = self._add(
                 RepairStepKind.DECLARE,
                 f"Declare {dataset.spelling} repaired",
@@ -280,7 +302,14 @@ class _Planner:
                 outputs=parts,
                 certainty=weakest(*(part.certainty for part in parts)),
                 notes=tuple(notes),
-                commands=tuple(dict.fromkeys(text for part in others for text in self._commands.repair(part))),
+                commands=tuple(
+                    dict.fromkeys(
+                        (
+                            *(each.command(self._commands) for each in evidence),
+                            *(text for part in others for text in self._commands.repair(part)),
+                        )
+                    )
+                ),
                 file_commands=tuple(text for part in of_files for text in self._commands.repair(part)),
             )
             self._clean[dataset.key].add(number)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from headwater_analysis.assets import Asset
@@ -13,6 +13,7 @@ from headwater_analysis.incidents.planning.orchestrators import airflow_tasks, m
 from headwater_analysis.incidents.planning.order import RepairGroup
 from headwater_analysis.incidents.planning.planned import Overwrite, QueryReplay, RepairStepKind
 from headwater_analysis.incidents.planning.replays import query_replay
+from headwater_analysis.incidents.planning.reruns import Rerun, reruns
 from headwater_analysis.trace.batches import Run
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.match import described
@@ -39,23 +40,27 @@ class WritingStep:
         kind: RERUN or REPROCESS.
         fields: further members of `RepairStep`.
         appended: parts of its output that the graph doesn't show as clean after it: nothing overwrites them.
+        reruns: by key of a dataset with such parts, later runs that may have repaired it.
     """
 
     kind: RepairStepKind
     fields: dict[str, Any]
     appended: tuple[Part, ...]
+    reruns: Mapping[str, list[Rerun]]
 
 
-def writing_step(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+def writing_step(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> WritingStep:
     """Find all facts that a group needs to be written again.
 
     Args:
         context: context of the trace, forwards.
         group: steps of one job or query with bad output.
         commands: commands of the plan.
+        tainted: ids of all runs that bad data passed through.
     """
     streams = any(step.hop.step.query_id is not None for step in group.steps)
-    return _reprocess(context, group, commands) if streams else _rerun(context, group, commands)
+    step = _reprocess(context, group, commands) if streams else _rerun(context, group, commands, tainted)
+    return replace(step, fields={**step.fields, "notes": (*step.fields["notes"], commands.campaign_note())})
 
 
 def runs_of(group: RepairGroup) -> tuple[RunBrief, ...]:
@@ -70,7 +75,7 @@ def job_name(job: Asset | None) -> str:
     return "a job" if job is None else job.name
 
 
-def _rerun(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> WritingStep:
     briefs, outputs = runs_of(group), _outputs(group)
     job = group.steps[0].hop.step.job
     keys = [run_key(context.tx.tenant, run.run_id) for run in briefs]
@@ -92,7 +97,8 @@ def _rerun(context: Context, group: RepairGroup, commands: PlanCommands) -> Writ
             *(clear_task(each.dag, each.task, each.logical_date) for each in tasks),
         ),
     }
-    return _step(context, RepairStepKind.RERUN, group, notes, fields, appended)
+    step = _step(context, RepairStepKind.RERUN, group, notes, fields, appended)
+    return replace(step, reruns=reruns(context, runs, appended, tainted))
 
 
 def _reprocess(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
@@ -139,7 +145,7 @@ def _step(
         "notes": tuple(notes),
         "sql": sql,
     }
-    return WritingStep(kind=kind, fields={**common, **fields}, appended=appended)
+    return WritingStep(kind=kind, fields={**common, **fields}, appended=appended, reruns={})
 
 
 def _outputs(group: RepairGroup) -> tuple[Part, ...]:

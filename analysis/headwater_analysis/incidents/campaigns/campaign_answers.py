@@ -1,0 +1,241 @@
+"""Answers about backfill campaigns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.blast.tainted import Superseded
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.incidents.answers import IncidentBrief, SentNotification
+from headwater_analysis.incidents.planning.planned import RepairStepKind
+from headwater_analysis.paging import Page
+from headwater_analysis.runs.records import RunItem
+from headwater_analysis.trace.traced_parts import Part
+from headwater_schemas.events import Certainty, RunEventType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignBrief:
+    """A campaign in a list.
+
+    Attributes:
+        campaign: its id.
+        runs: number of its runs.
+        unfinished: number of its runs without an end.
+        failed: number of its runs that failed or were aborted.
+        began: start of its first run.
+        latest: start of its latest run.
+    """
+
+    campaign: str
+    runs: int
+    unfinished: int
+    failed: int
+    began: datetime | None
+    latest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPage(Page):
+    """Page of campaigns, the one with the latest run first."""
+
+    items: tuple[CampaignBrief, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsInState:
+    """Number of a campaign's runs in one state.
+
+    Attributes:
+        state: the state; None: no event of these runs themselves is known.
+        runs: their number.
+    """
+
+    state: RunEventType | None
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignJob:
+    """A job of a campaign.
+
+    Attributes:
+        latest: its latest run in the campaign, the latest attempt.
+        runs: number of its runs in the campaign.
+        unfinished: number of these without an end.
+        failed: number of these that failed or were aborted.
+    """
+
+    latest: RunItem
+    runs: int
+    unfinished: int
+    failed: int
+
+
+class Restatement(StrEnum):
+    """Kind of a campaign's writes to a dataset.
+
+    - REPLACED: all that was there.
+    - PARTITIONS: all that was in some partitions.
+    - VERSIONS: new versions of a table; which earlier rows they replaced isn't reported.
+    - APPENDED: further records or files; no earlier ones are reported as replaced.
+    - UNKNOWN: it was written to, and what was written or replaced isn't reported.
+    """
+
+    REPLACED = "REPLACED"
+    PARTITIONS = "PARTITIONS"
+    VERSIONS = "VERSIONS"
+    APPENDED = "APPENDED"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestatedWrite:
+    """Writes of one kind to a dataset.
+
+    Attributes:
+        kind: the kind.
+        runs: number of runs that wrote so.
+        partitions: of PARTITIONS, those that were replaced, as `key=value` paths.
+        parts: what was written.
+    """
+
+    kind: Restatement
+    runs: int
+    partitions: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestatedDataset:
+    """A dataset that a campaign wrote to.
+
+    Attributes:
+        dataset: the dataset.
+        writes: its writes by kind.
+    """
+
+    dataset: Asset
+    writes: tuple[RestatedWrite, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftBad:
+    """A dataset that holds bad data of an incident now.
+
+    Attributes:
+        dataset: the dataset.
+        certainty: best certainty of the parts.
+        parts: parts that hold bad data.
+    """
+
+    dataset: Asset
+    certainty: Certainty
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepLeft:
+    """A step of an open incident's plan that writes data again.
+
+    Attributes:
+        kind: RERUN or REPROCESS.
+        title: the step in one line.
+        job: its job.
+    """
+
+    kind: RepairStepKind
+    title: str
+    job: Asset | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignIncident:
+    """An incident whose bad data a campaign replaced, or whose id is that of the campaign.
+
+    Attributes:
+        incident: the incident.
+        replaced: bad data that runs of the campaign replaced.
+        bad: datasets with bad data now, the nearest to the bad records first.
+        complete: false: there may be more bad data.
+        unknown: what of its reach isn't known, a few words each.
+        notified: latest notification of each recipient.
+        left: of an open incident, steps of its plan that still have to run.
+    """
+
+    incident: IncidentBrief
+    replaced: tuple[Superseded, ...]
+    bad: tuple[LeftBad, ...]
+    complete: bool
+    unknown: tuple[str, ...]
+    notified: tuple[SentNotification, ...]
+    left: tuple[StepLeft, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentNotification:
+    """Notification of a consumer by an incident.
+
+    Attributes:
+        incident: id of the incident.
+        sent: the latest notification.
+    """
+
+    incident: str
+    sent: SentNotification
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignConsumer:
+    """A consumer that reads restated datasets.
+
+    Attributes:
+        consumer: the consumer, and the restated datasets that it reads.
+        notified: its notifications by the campaign's incidents; empty: none is recorded.
+    """
+
+    consumer: ReadingConsumer
+    notified: tuple[IncidentNotification, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """Answer: a campaign as the graph is now.
+
+    Attributes:
+        campaign: its id.
+        as_of: time of the answer.
+        states: numbers of its runs by state.
+        runs: number of its runs.
+        unfinished: number of its runs without an end.
+        failed: number of its runs that failed or were aborted.
+        began: start of its first run.
+        ended: end of its last run; None: a run has no end, or none is known.
+        jobs: its jobs, the one with the latest run first.
+        restated: datasets that it wrote to, by name.
+        campaign_incidents: incidents whose bad data it replaced, and the one with its id, by id.
+        followed: number of incidents whose bad data was followed for that: all open ones, and those that were resolved
+            after it began, up to a limit.
+        consumers: declared consumers of restated datasets, by name.
+        unknown: what isn't known, a few words each; empty if all is.
+        notes: further remarks, as sentences.
+    """
+
+    campaign: str
+    as_of: datetime
+    states: tuple[RunsInState, ...]
+    runs: int
+    unfinished: int
+    failed: int
+    began: datetime | None
+    ended: datetime | None
+    jobs: tuple[CampaignJob, ...]
+    restated: tuple[RestatedDataset, ...]
+    campaign_incidents: tuple[CampaignIncident, ...]
+    followed: int
+    consumers: tuple[CampaignConsumer, ...]
+    unknown: tuple[str, ...]
+    notes: tuple[str, ...]
