@@ -95,16 +95,22 @@ def blast_in(
         repairs: removes parts that were declared repaired; None: no part was.
         bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
     """
-    found = follow(context, parts, depth=depth, limit=limit, first=origins)
-    hops = found.hops if repairs is None else _after_repairs(found.hops, repairs)
-    tainted = _tainted(context, hops, repairs, shift=0 if origins else 1)
+    found = follow(
+        context,
+        parts,
+        depth=depth,
+        limit=limit,
+        first=origins,
+        passes=lambda hop: repairs is None or not _read_repaired(hop, repairs),
+    )
+    tainted = _tainted(context, found.hops, repairs, shift=0 if origins else 1)
     still_bad = {part.dataset.key for part in found.start} if bad_start is None else set(bad_start)
     still_bad |= {one.dataset.key for one in tainted if one.parts}
     return Blast(
         start=found.start,
         tainted=tainted,
-        hops=hops,
-        totals=_totals(tainted, hops),
+        hops=found.hops,
+        totals=_totals(tainted, found.hops),
         consumers=consumers_of_datasets(context.tx, still_bad),
         quality=tuple(quality_of(context.tx, (each.dataset for each in tainted))),
         notes=tuple(context.notes),
@@ -112,21 +118,10 @@ def blast_in(
     )
 
 
-def _after_repairs(hops: Iterable[Hop], repairs: Repairs) -> tuple[Hop, ...]:
-    """Leave out steps that began after all bad parts that they read were repaired, and steps reached only by these."""
-    kept: list[Hop] = []
-    clean: set[int] = set()
-    for hop in hops:
-        if (hop.after and clean.issuperset(hop.after)) or _read_repaired(hop, repairs):
-            clean.add(hop.number)
-        else:
-            kept.append(replace(hop, after=tuple(number for number in hop.after if number not in clean)))
-    return tuple(kept)
-
-
 def _read_repaired(hop: Hop, repairs: Repairs) -> bool:
+    """Return whether a step began after all bad parts that it read were repaired."""
     began = hop.step.started_at
-    if not hop.depth or not hop.inputs or began is None:
+    if not hop.inputs or began is None:
         return False
     for part in hop.inputs:
         left, gone = repairs(None, part)

@@ -10,7 +10,7 @@ part ── offsets ──▶ search by batch id ──┐
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -103,7 +103,13 @@ class _Followed:
 
 
 def follow(
-    context: Context, start: Sequence[Part], *, depth: int | None, limit: int, first: Sequence[Hop] = ()
+    context: Context,
+    start: Sequence[Part],
+    *,
+    depth: int | None,
+    limit: int,
+    first: Sequence[Hop] = (),
+    passes: Callable[[Hop], bool] = lambda _: True,
 ) -> Trace:
     """Trace parts to further hops.
 
@@ -112,6 +118,7 @@ def follow(
         depth: maximum number of hops; None: no limit.
         limit: maximum number of steps in all.
         first: hops that are known already and led to `start`.
+        passes: whether the trace goes through a hop with these inputs. Another hop of the same step may have others.
     """
     followed = _Followed()
     first = [_shown(context, hop) for hop in first]
@@ -129,7 +136,10 @@ def follow(
         drafts = expand(context, pendings)
         # A part counts as used if a step used it under any name of its dataset.
         used = {number for draft in drafts for pending in draft.pendings for number in same_part[pending.number]}
-        drafts = [draft for draft in drafts if followed.is_new(draft)]
+        # A hop that is left out must not hide a later one, so only hops that are kept count as followed.
+        drafts = [
+            draft for draft in drafts if passes(_shown(context, draft.numbered(0, level))) and followed.is_new(draft)
+        ]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
         if len(drafts) > room:

@@ -228,18 +228,18 @@ def test_drift_of_a_type(estate: Estate) -> None:
     reported(4, "int", "string")
     found = estate.check("drift-of-schemas")
     assert [(each.message, each.since) for each in found.findings] == [
-        ("Its column B is declared by c as bigint, and is string.", DAY + timedelta(days=3)),
-        ("Its column a is declared by c as varchar(9), and is int.", DAY + timedelta(days=4)),
+        ("Its column B is declared by c as bigint, but its type is string.", DAY + timedelta(days=3)),
+        ("Its column a is declared by c as varchar(9), but its type is int.", DAY + timedelta(days=4)),
     ]
     assert (found.total, found.findings[0].subject.owners) == (2, ("team:x",))
     # Two sets that declare one type are one finding; of another type it is another.
     more = (DeclaredColumn(path="B", type="bigint"), DeclaredColumn(path="a", type="string"))
     estate.declared(DeclarationEvent(set="d", dataset=estate.called(ORDERS, "shop.orders"), columns=more), day=9)
     (first, *others) = estate.check("drift-of-schemas").findings
-    assert first.message == "Its column B is declared by c, d as bigint, and is string."
+    assert first.message == "Its column B is declared by c, d as bigint, but its type is string."
     assert [(each.message, each.since) for each in others] == [
-        ("Its column a is declared by d as string, and is int.", DAY + timedelta(days=9)),
-        ("Its column a is declared by c as varchar(9), and is int.", DAY + timedelta(days=4)),
+        ("Its column a is declared by d as string, but its type is int.", DAY + timedelta(days=9)),
+        ("Its column a is declared by c as varchar(9), but its type is int.", DAY + timedelta(days=4)),
     ]
     assert estate.check("drift-of-schemas", limit=1, cursor=None).total == 3
     reported(10, "string", "bigint")

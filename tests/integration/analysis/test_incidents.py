@@ -556,6 +556,29 @@ def test_a_run_after_a_declared_repair_read_good_data(pipeline: Driver, reader: 
         assert tainted(reach(reader, name))["/lake/report"] == left, name
 
 
+def test_bad_data_behind_repaired_data(clean_database: Driver, reader: Reader) -> None:
+    """`mart` reads `joined`, into which good data of `/lake/fixed` came, and bad data of `/lake/bad` by more steps."""
+    fixed, bad, staged, joined, mart = (
+        DatasetRef("file", f"/lake/{each}") for each in ("fixed", "bad", "staged", "joined", "mart")
+    )
+    after = int((LATER - BEGIN + timedelta(hours=2)).total_seconds())
+    write(
+        clean_database,
+        events=[
+            ran("load", [], [fixed, bad], 100),
+            opened(IncidentScope(dataset=fixed), IncidentScope(dataset=bad)),
+            repaired(IncidentScope(dataset=fixed)),
+            ran("join-fixed", [fixed], [joined], after),
+            ran("stage", [bad], [staged], after + 100),
+            ran("join-bad", [staged], [joined], after + 200),
+            ran("build", [joined], [mart], after + 300),
+        ],
+    )
+    found = reach(reader)
+    assert set(tainted(found)) == {"/lake/staged", "/lake/joined", "/lake/mart"}
+    assert {hop.step.job.name for hop in found.blast.hops if hop.step.job} == {"stage", "join-bad", "build"}
+
+
 def test_a_repaired_partition(clean_database: Driver, reader: Reader) -> None:
     """Offsets 5 and 15 are bad: they went into the files of days 0 and 1."""
     parts = IncidentScope(dataset=IN, offsets=(OffsetRange(0, 5, 6), OffsetRange(0, 15, 16)))
