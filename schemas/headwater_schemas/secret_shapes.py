@@ -52,7 +52,7 @@ _LEAST_OF_AWS: Final = 4.3
 _LEAST_CHANGES: Final = 0.42
 """Minimum share of neighbours of different kinds (lower case, upper case, digits) in random text; names have less."""
 _LEAST_CHANGES_WITH_SLASH_OR_PLUS: Final = 0.33
-"""The same minimum for keys of 40 characters that contain `/` or `+`."""
+"""Minimum share for keys of 40 characters that contain `/` or `+`."""
 
 
 class _Shape(msgspec.Struct, frozen=True):

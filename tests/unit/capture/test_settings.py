@@ -160,7 +160,7 @@ def test_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_topics_that_kafka_refuses_are_refused_where_settings_are_read(subtests: pytest.Subtests) -> None:
     for prefix in ("", "bad topic/name", "línea", "a\n", "x" * 239):
         with subtests.test(prefix):
-            message = r"topic_prefix, from attach: a Kafka topic's name has letters"
+            message = r"topic_prefix, from attach: a topic prefix has 1 to 238"
             with pytest.raises(CaptureSettingsError, match=message):
                 CaptureSettings.load(topic_prefix=prefix)
             with pytest.raises(ValidationError, match="1 to 238"):

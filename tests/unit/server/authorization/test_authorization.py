@@ -222,7 +222,7 @@ def test_a_renewal_that_fails_keeps_the_last(
     estate.away = True
     clock[0] = 11
     assert ask(made, ann(), estate) is first
-    eventually(lambda: "can't be found out anew" in caplog.text, 10)
+    eventually(lambda: "can't be compiled again" in caplog.text, 10)
     assert ask(made, ann(), estate) is first
 
 

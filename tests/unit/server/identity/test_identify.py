@@ -427,7 +427,7 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         ({**page, "public_url": "https://lineage.example.org/?a"}, "query"),
         ({**page, "public_url": "https://lineage.example.org"}, "host name"),
         ({**page, "oidc_login_scopes": "profile"}, "openid"),
-        ({"oidc_issuer": "https://login.example.org"}, "nothing that uses it"),
+        ({"oidc_issuer": "https://login.example.org"}, "no setting that uses the provider"),
         ({"oidc_issuer": "http://login.example.org", "oidc_audience": "headwater"}, "HTTPS"),
     ]:
         with subtests.test(given=given), pytest.raises(AccessSettingsError, match=match) as error:
