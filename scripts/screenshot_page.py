@@ -1,7 +1,10 @@
-"""Take the pictures of the page at `/` for docs/analysis/page.md, over the demo's graph.
+"""Take the pictures of the page at `/` for docs/analysis/page.md and incident-example.md, over the demo's graph.
 
-./bin/headwater demo --keep
-./bin/headwater serve --port 8475
+The paths of a machine would be in the pictures, so the data folder is one that any machine could have. While
+`headwater consume` runs, the incident is opened and narrowed as docs/analysis/incident-example.md describes.
+
+HEADWATER_DATA_DIR=/tmp/headwater ./bin/headwater demo --days 4 --keep
+HEADWATER_DATA_DIR=/tmp/headwater/demo ./bin/headwater serve --port 8475
 uv run scripts/screenshot_page.py http://127.0.0.1:8475/
 """
 
@@ -31,6 +34,7 @@ def main() -> int:
         return 3
     with open_page(chromium, width=1500, height=860) as page:
         impact(page, sys.argv[1])
+        incidents(page, sys.argv[1])
     with open_page(chromium, width=1500, height=860, colors="dark") as page:
         timeline(page, sys.argv[1])
     return 0
@@ -55,9 +59,23 @@ def timeline(page: Page, url: str) -> None:
     page.locator(".panel-title").wait_for()
     page.keyboard.press("t")
     page.locator("#drawer [role=option]").nth(5).wait_for()
+    page.locator("aside").get_by_text("complete").wait_for()
     fit(page)
     page.locator("#drawer [role=option]").nth(5).hover()
     save(page, "page-timeline.png")
+
+
+def incidents(page: Page, url: str) -> None:
+    """The open incidents, and what the first of them reached."""
+    page.goto(f"{url}#/incidents")
+    page.locator("tbody a").first.wait_for()
+    save(page, "page-incidents.png", height=290)
+    [first, *_] = page.request.get(f"{url}api/v1/incidents").json()["items"]
+    page.goto(f"{url}#/incident/{first['incident']}?view=graph")
+    drawn(page)
+    fit(page)
+    page.locator(".rec-hops").evaluate("part => { part.style.scrollMarginTop = '70px'; part.scrollIntoView() }")
+    save(page, "page-incident.png")
 
 
 def address(page: Page, url: str, name: str) -> str:
@@ -78,9 +96,9 @@ def fit(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
-def save(page: Page, name: str) -> None:
-    """Save a PNG of the page."""
-    page.screenshot(path=IMAGES / name)
+def save(page: Page, name: str, *, height: int = 860) -> None:
+    """Save a PNG of the page, as much of it from above."""
+    page.screenshot(path=IMAGES / name, clip={"x": 0, "y": 0, "width": 1500, "height": height})
     print(IMAGES / name)
 
 

@@ -254,7 +254,8 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
         else:
             read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
         parts += [each for each in read if each.dataset.key == shown]
-    bounded = [replace(each, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
+    # When they were read is known, not since when they were there: others may have read them earlier.
+    bounded = [replace(each, since=None, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
     return _parts(part, bounded, " ".join(dict.fromkeys(sentences)))
 
 
@@ -264,21 +265,20 @@ def _batches_of_event_time(
     """Find the micro-batches that may have used records of an event time.
 
     A record with an event time of `since` or later raises the greatest event time, and so the watermark, to that minus
-    the watermark's delay: micro-batches before that had none. Of several inputs the lowest watermark counts, so this
-    holds for one input only. A query with state uses a record until the watermark has passed the end of its window,
-    which is `until` plus the horizon of the state at the latest: then none is used any more.
+    the watermark's delay: micro-batches before that had none. A query with state uses a record until the watermark has
+    passed the end of its window, which is `until` plus the horizon of the state at the latest: then none is used any
+    more. A horizon is only known where one watermark, or the greatest of several, is that of all inputs.
     """
     name = query.name or query.query_id
     first, last = query.first_batch, query.last_batch
     last_batch = context.last_batch(query)
-    inputs = {use.dataset for use in last_batch.reads()} if last_batch is not None else set()
     horizon = reported_horizon(context.tx, query)
     pieces = query.pieces
     if len(pieces) > 1 or last_batch is None or last_batch.time("watermark_before") is None:
         why = "has no watermark" if len(pieces) == 1 else "went back to earlier offsets"
         return first, last, f"{name} {why}: all that it read counts."
     bounds = []
-    if since is not None and horizon is not None and len(inputs) == 1:
+    if since is not None and horizon is not None:
         search = Search(query.key, first, last, _reached(since - horizon), by="watermark_after")
         run_by_time(context.tx, [search])
         first = last + 1 if search.found is None and not search.met_unknown else search.found or first
@@ -292,7 +292,7 @@ def _batches_of_event_time(
             bounds.append(f"up to batch {last}")
     if not bounds:
         return first, last, f"The watermark of {name} bounds nothing: all that it read counts."
-    return first, last, f"By the watermark of {name}, records of that event time were read {' '.join(bounds)}."
+    return first, last, f"By the watermark of {name}, records of that event time were read {', '.join(bounds)}."
 
 
 def _keeps_state(context: Context, query: Query) -> bool:

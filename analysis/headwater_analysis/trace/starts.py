@@ -436,6 +436,9 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
     found = [
         part for part in join(map(context.datasets.shown, parts)) if part.kind is not PartKind.OFFSETS or part.offsets
     ]
+    if not context.backward:
+        # What was read then may have been written, and read by others, at any time before.
+        found = [replace(part, since=None) for part in found]
     if not found:
         verb = "wrote" if context.backward else "read"
         context.notes[f"No run or micro-batch that {verb} {topic.spelling} is known in this time."] = None

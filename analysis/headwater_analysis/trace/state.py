@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
-    """Return the longest state horizon that the query's starts reported; None unless every start reported one."""
+    """Return the longest state horizon that the query's starts reported; None unless every start reported one.
+
+    None with several watermarks, unless the query takes the greatest: behind the least of them, the event times of the
+    other inputs' records have no bound.
+    """
     found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
     known = [horizon for horizon in found if horizon is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -42,7 +46,10 @@ def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
 
 def _horizon(text: str | None) -> timedelta | None:
     try:
-        millis = json.loads(text or "{}").get("stateHorizonMs")
+        reported = json.loads(text or "{}")
+        if len(reported.get("watermarks", ())) > 1 and reported.get("policy") != "max":
+            return None
+        millis = reported.get("stateHorizonMs")
         return timedelta(milliseconds=millis) if millis is not None else None
     except (ValueError, TypeError, AttributeError, OverflowError):
         return None

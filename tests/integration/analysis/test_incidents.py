@@ -297,6 +297,39 @@ def test_event_time_of_a_topic(clean_database: Driver, reader: Reader) -> None:
     assert {f"part-{n}" for n in range(6, 20)} <= set(tainted(found)["/lake/windows"])
 
 
+def test_event_time_of_one_of_two_topics_under_one_watermark(clean_database: Driver, reader: Reader) -> None:
+    """A record of either topic raises the watermark, so it bounds both."""
+    span = IncidentScope(
+        dataset=IN,
+        since=BEGIN + timedelta(minutes=120),
+        until=BEGIN + timedelta(minutes=135),
+        clock=IncidentClock.EVENT,
+    )
+    stream = windows()
+    for entry in stream.entries:
+        entry.inputs = (*entry.inputs, kafka_use("other", {0: (entry.batch, entry.batch + 1)}, EXACT))
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(span)])
+    [(_, first, end)] = start(reach(reader))["in"]
+    assert 0 < first <= 60
+    assert 130 <= end < 200
+
+
+def test_event_time_of_records_that_were_written_and_read_before_the_query_read_them(
+    clean_database: Driver, reader: Reader
+) -> None:
+    """They are there since the run that wrote them, not since the query read them."""
+    span = IncidentScope(dataset=IN, since=BEGIN + timedelta(hours=2), clock=IncidentClock.EVENT)
+    records = [kafka_use("in", {0: (0, 200)}, EXACT)]
+    runs = [ran("load", [], records, -100), ran("copy", records, [files_use("/lake/copy", ["x"])], -50)]
+    stream = windows()
+    write(clean_database, stream, events=[*runs, *starts(stream, minutes=90), opened(span)])
+    found = reach(reader)
+    assert tainted(found)["/lake/copy"] == ["x"]
+    [since] = found.since
+    assert since.first_bad is not None
+    assert since.first_bad.run_id == "load -100"
+
+
 def test_whole_dataset(pipeline: Driver, reader: Reader) -> None:
     write(pipeline, events=[opened(IncidentScope(dataset=MID))])
     found = reach(reader)

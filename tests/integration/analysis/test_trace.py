@@ -432,6 +432,9 @@ HORIZONS: list[tuple[list[str | None], int]] = [
     (['{"stateHorizonMs": 7200000}', '{"stateHorizonMs": 10800000}'], 7),
     (['{"stateHorizonMs": 10800000}', '{"statefulOperators": ["Join"]}'], 11),
     (['{"stateHorizonMs": 10800000}', None], 11),
+    (['{"policy": "max", "stateHorizonMs": 10800000, "watermarks": [{}, {}]}'], 7),
+    # The watermark is that of the slower input; records of the other one may be later by any time.
+    (['{"policy": "min", "stateHorizonMs": 10800000, "watermarks": [{}, {}]}'], 11),
     (["nothing"], 11),
 ]
 
@@ -687,6 +690,13 @@ def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader)
     before = trace(reader, Times("in", 0, BEGIN, BEGIN + timedelta(seconds=99), read=True))
     assert (before.start, before.hops) == ((), ())
     assert before.notes == ("No run or micro-batch that read kafka://k/in is known in this time.",)
+
+
+def test_what_was_read_at_a_time_may_have_been_read_before(clean_database: Driver, reader: Reader) -> None:
+    run = ran("report", [kafka_use("in", {1: (0, 200)}, EXACT)], [files_use("/lake/report", ["part-0"])], at=-100)
+    write(clean_database, copying("copy", "in", "out"), events=[run])
+    at = BEGIN + timedelta(seconds=75)
+    assert hop(trace(reader, Times("in", 1, at, at, read=True)), "report").certainty is EXACT
 
 
 def test_an_incarnation_that_nothing_reports(clean_database: Driver, reader: Reader) -> None:

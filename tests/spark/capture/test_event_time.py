@@ -48,6 +48,12 @@ CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], list[str], int | None, 
         HOUR,
         None,
     ),
+    "an input without a watermark": (
+        lambda f: f.union(f.sparkSession.readStream.format("rate").load()).groupBy(F.window("t", "1 hour")).count(),
+        ["Aggregate"],
+        HOUR,
+        None,
+    ),
     "no state": (lambda f: f.where("value > 1"), [], None, None),
 }
 
@@ -61,6 +67,13 @@ def test_state_by_event_time(spark: SparkSession, case: str) -> None:
     watermarks = found.pop("watermarks")
     assert {tuple(each.values()) for each in watermarks} == {("t", 10 * MINUTE)}
     assert found == {name: value for name, value in expected.items() if value}
+
+
+def test_one_watermark_over_two_streams(spark: SparkSession) -> None:
+    rate = spark.readStream.format("rate").load()
+    windows = rate.union(rate).withWatermark("timestamp", "10 minutes").groupBy(F.window("timestamp", "1 hour")).count()
+    found = event_time(windows._jdf.queryExecution().analyzed(), spark._jvm)
+    assert (len(found["watermarks"]), found["stateHorizonMs"]) == (1, HOUR + 10 * MINUTE)
 
 
 def test_a_plan_at_rest_has_none(spark: SparkSession) -> None:

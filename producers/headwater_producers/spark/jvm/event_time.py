@@ -5,7 +5,7 @@
 The horizon is the largest lateness of a record that may still reach the state: the delay of the watermark and the
 length of the window together. It is only reported for a single operator that drops its state by event time: windows,
 and groups or deduplication by event time. It isn't reported for sessions, joins of two streams, user-defined state, a
-group without event time, several such operators, or output mode complete.
+group without event time, several such operators, output mode complete, or an input without a watermark.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
     operators: list[str] = []
     windows: list[int] = []
     texts: list[str] = []
+    all_bounded = True
     delays = jvm.org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
-    for node in _streaming_nodes(plan):
+    for node, has_watermark in _streaming_nodes(plan):
         name = class_name(node)
+        all_bounded &= has_watermark or node.children().size() > 0
         if name == "EventTimeWatermark":
             watermarks.append({"field": str(node.eventTime().name()), "delayMs": int(delays.getDelayMs(node.delay()))})
         elif name in _STATEFUL or (name == "Join" and node.left().isStreaming() and node.right().isStreaming()):
@@ -63,7 +65,8 @@ def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
     if windows:
         out["windowMs"] = max(windows)
     complete = str(plan.simpleString(100)).rstrip().endswith(", Complete")
-    if watermarks and len(operators) == 1 and not complete and all(_EVENT_TIME.search(text) for text in texts):
+    by_time = all_bounded and all(_EVENT_TIME.search(text) for text in texts)
+    if watermarks and len(operators) == 1 and not complete and by_time:
         out["stateHorizonMs"] = max(each["delayMs"] for each in watermarks) + max(windows, default=0)
     return out
 
@@ -77,16 +80,20 @@ def _keys(node: Any, name: str) -> str:
     return ""
 
 
-def _streaming_nodes(plan: Any) -> list[Any]:
-    """List the streaming nodes of a plan; empty for a plan of more than `_MAX_NODES` nodes."""
-    found: list[Any] = []
-    waiting = [plan]
+def _streaming_nodes(plan: Any) -> list[tuple[Any, bool]]:
+    """List the streaming nodes of a plan, each with whether its records pass a watermark in this node or a later one.
+
+    Empty for a plan of more than `_MAX_NODES` nodes.
+    """
+    found: list[tuple[Any, bool]] = []
+    waiting = [(plan, False)]
     for _ in range(_MAX_NODES):
         if not waiting:
             return found
-        node = waiting.pop()
+        node, has_watermark = waiting.pop()
+        has_watermark = has_watermark or class_name(node) == "EventTimeWatermark"
         if node.isStreaming():
-            found.append(node)
-        waiting.extend(items(node.children()))
+            found.append((node, has_watermark))
+        waiting.extend((each, has_watermark) for each in items(node.children()))
     # An operator among the further nodes could keep records for longer.
     return [] if waiting else found
