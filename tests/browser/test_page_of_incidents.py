@@ -70,6 +70,34 @@ def test_an_open_incident_from_home_to_what_it_reached(page: Page) -> None:
     expect(page.get_by_role("table")).to_contain_text(DEMO_INCIDENT)
 
 
+def test_its_plan_is_asked_for_once_it_is_opened(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/plan" in request.url else None)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    go(page, f"#/incident/{DEMO_INCIDENT}")
+    expect(section(page, "Tainted")).to_be_visible()
+    assert asked == []
+    page.get_by_role("button", name="Show the plan").click()
+    plan = page.locator("section.part").filter(has=page.get_by_role("button", name="Hide the plan"))
+    expect(plan.get_by_role("heading", level=2)).to_contain_text("Plan 15 steps")
+    assert page.url.endswith("?plan=1")
+    steps = plan.locator(".steps > li")
+    expect(steps).to_have_count(15)
+    for shown in ("correct", "offsets 0:100..120", "It was written by"):
+        expect(steps.filter(has_text="Correct dataset kafka://embedded/flights.departed")).to_contain_text(shown)
+    for shown in ("reprocess", "after 3", "0:100..120", "Checkpoint", "startingOffsets"):
+        expect(steps.filter(has_text="Reprocess enrich: batch 1")).to_contain_text(shown)
+    steps.last.get_by_role("button", name="Copy").first.click()
+    page.wait_for_function(
+        "async command => (await navigator.clipboard.readText()) === command",
+        arg=f"headwater incident refresh {DEMO_INCIDENT}",
+    )
+    page.reload()
+    expect(steps).to_have_count(15)
+    page.get_by_role("button", name="Hide the plan").click()
+    expect(steps).to_have_count(0)
+
+
 def test_datasets_that_it_reached_are_marked(page: Page) -> None:
     go(page, DEPARTED)
     drawn(page, 3)
@@ -87,7 +115,7 @@ def test_datasets_that_it_reached_are_marked(page: Page) -> None:
 def test_incidents_are_accessible_at_every_width(page: Page) -> None:
     for width in (390, 820, 1440):
         page.set_viewport_size({"width": width, "height": 900})
-        for address in ("#/incidents", f"#/incident/{DEMO_INCIDENT}"):
+        for address in ("#/incidents", f"#/incident/{DEMO_INCIDENT}?plan=1"):
             go(page, address)
             expect(page.get_by_role("table").first).to_be_visible()
             page.wait_for_load_state("networkidle")

@@ -104,11 +104,12 @@ WITH key, j ORDER BY j.key
 WITH key, collect(j)[0] AS j
 RETURN key, j.namespace AS namespace, j.name AS name
 
-// judged: The latest run of a job without failed assertions, and the first failed one after it; for a dataset, by assertions about it
-CALL () {
+// judged: The latest run of each job without failed assertions, and the first failed one after it; for a dataset, by assertions about it
+UNWIND $given.jobs AS job
+CALL (job) {
   MATCH (r:HwRun)
   USING INDEX SEEK r:HwRun(_checked, last_seen)
-  WHERE r._checked = $given.job AND r.last_seen <= $given.until
+  WHERE r._checked = job AND r.last_seen <= $given.until
   WITH r ORDER BY r._checked DESC, r.last_seen DESC LIMIT $given.looked_at
   RETURN collect(r) AS runs
 }
@@ -126,13 +127,13 @@ CALL (runs) {
   WITH r, about ORDER BY r.last_seen DESC, r.key DESC
   RETURN collect({run: r, failed: [n IN about WHERE NOT r.quality_passed[n]]}) AS judged
 }
-WITH size(runs) AS looked_at, judged, [n IN range(0, size(judged) - 1) WHERE size(judged[n].failed) = 0][0] AS place
-WITH looked_at, judged[place].run.key AS good, CASE
+WITH job, size(runs) AS looked_at, judged, [n IN range(0, size(judged) - 1) WHERE size(judged[n].failed) = 0][0] AS place
+WITH job, looked_at, judged[place].run.key AS good, CASE
   WHEN place IS NULL THEN judged[size(judged) - 1]
   WHEN place > 0 THEN judged[place - 1]
 END AS bad
-WITH looked_at, good, bad.failed AS failed, bad.run AS r
-RETURN looked_at, good, failed, r.key AS bad, r {.quality_assertions, .quality_passed, .quality_columns, .quality_values, .quality_namespaces,
+WITH job, looked_at, good, bad.failed AS failed, bad.run AS r
+RETURN job, looked_at, good, failed, r.key AS bad, r {.quality_assertions, .quality_passed, .quality_columns, .quality_values, .quality_namespaces,
   .quality_datasets, .quality_rules, .quality_severities, .quality_suites, .quality_suite_versions} AS outcomes
 
 // last_passed: The latest micro-batch with assertions and without a failed one, among the latest micro-batches of a query

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis import micro_batches
@@ -68,11 +69,11 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
     if of.kind is AssetKind.JOB:
-        turns.append(_of_batch_runs(tx, of.key, None))
+        turns += _of_batch_runs(tx, [of.key], None)
     else:
         names = of_names(tx, of)
         jobs = tx.rows("runs/checking_jobs", of=names, until=EVER)
-        turns += [_of_batch_runs(tx, row["key"], names) for row in jobs[:most]]
+        turns += _of_batch_runs(tx, [row["key"] for row in jobs[:most]], names)
     return tuple(turn for turn in turns if turn.last_good_run or turn.first_bad_run or turn.last_good or turn.first_bad)
 
 
@@ -93,18 +94,24 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
     )
 
 
-def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
-    """Change among a job's runs with assertions; with `datasets`, only assertions about these datasets."""
-    row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
-    keys = [key for key in (row["good"], row["bad"]) if key is not None]
-    found = {item.key: item for item in run_items(tx, [each["run"] for each in tx.rows("runs/by_key", keys=keys)])}
+def _of_batch_runs(tx: Transaction, jobs: Sequence[str], datasets: str | list[str] | None) -> list[QualityTurn]:
+    """Change among the runs with assertions of each job; with `datasets`, only assertions about these datasets."""
+    given = {"jobs": jobs, "of": datasets, "until": EVER, "looked_at": LOOKED_BACK_RUNS}
+    rows = {row["job"]: row for row in (tx.rows("runs/judged", **given) if jobs else ())}
+    keys = list({row[end] for row in rows.values() for end in ("good", "bad")} - {None})
+    runs = tx.rows("runs/by_key", keys=keys) if keys else []
+    found = {item.key: item for item in run_items(tx, [row["run"] for row in runs])}
+    return [_of_job(rows[job], found) for job in jobs]
+
+
+def _of_job(row: Record, runs: Mapping[str, RunItem]) -> QualityTurn:
     outcomes = quality(row["outcomes"] or {})
     return QualityTurn(
         query_id=None,
         last_good=None,
         first_bad=None,
-        last_good_run=found.get(row["good"]),
-        first_bad_run=found.get(row["bad"]),
+        last_good_run=runs.get(row["good"]),
+        first_bad_run=runs.get(row["bad"]),
         failed=tuple(outcomes[index] for index in row["failed"] or ()),
         looked_back=LOOKED_BACK_RUNS if row["looked_at"] == LOOKED_BACK_RUNS else None,
     )

@@ -103,7 +103,7 @@ const ROUTES = {
   run: { path: ["id"], tabs: RUN_TABS, query: {} },
   consumer: { path: ["key"], tabs: ["" as const], query: {} },
   incidents: { path: [], tabs: ["" as const], query: { all: flag } },
-  incident: { path: ["id"], tabs: ["" as const], query: { view: oneOf("", "graph", "table") } },
+  incident: { path: ["id"], tabs: ["" as const], query: { view: oneOf("", "graph", "table"), plan: flag } },
   checks: { path: [], tabs: ["" as const], query: { rule: list, find: text } },
   trace: {
     path: [],

@@ -90,7 +90,7 @@ const TAINTED: Column<TaintedDataset>[] = [
   },
 ];
 
-const CONSUMERS: Column<ReadingConsumer>[] = [
+export const CONSUMERS: Column<ReadingConsumer>[] = [
   { name: "name", title: w.consumer, cell: ({ key, name }) => <span class="asset"><Link to={place("consumer", { key })}>{name}</Link></span>, value: ({ name }) => name },
   { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{owners.map(({ name }) => name).join(", ") || "–"}</span>, value: ({ owners }) => owners.map(({ name }) => name).join(", ") },
   { name: "onCall", title: w.onCall, cell: ({ on_call: onCall }) => onCall ?? "–", value: ({ on_call: onCall }) => onCall },

@@ -1,4 +1,4 @@
-// One incident: what is wrong, what it reached now, what may still come, and what was done.
+// One incident: what is wrong, what it reached now, what may still come, how to repair it, and what was done.
 
 import "./records.css";
 
@@ -16,6 +16,7 @@ import { Tainted } from "./blast";
 import { Columns, Since } from "./fault";
 import { CertaintyMark, PartCell } from "./hops";
 import { reachedText, Severity } from "./incidents";
+import { Plan } from "./plan";
 
 const w = t.incidentView;
 
@@ -27,6 +28,7 @@ export function IncidentView({ place: at }: { place: Place<"incident"> }) {
   return (
     <div class="view rec">
       <Answer asked={stated}>{(found) => <Stated of={found} />}</Answer>
+      {stated.value && <Plan id={id} open={at.query.plan} />}
       <Answer asked={asked}>{({ reach, recorded, brief }) => reach && <Reached of={reach} at={at} changed={recorded ? recorded.changes.map(({ dataset, change }) => `${dataset}: ${w.changes[change]}`) : null} name={brief.incident} />}</Answer>
       {stated.value && <History of={stated.value} />}
     </div>
