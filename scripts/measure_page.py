@@ -1,4 +1,4 @@
-"""Measure the page of `headwater serve` in Chromium, and write docs/benchmarks/page.md.
+"""Measure the page of `headwater serve` in Chromium, and write the figures of docs/benchmarks/page.md.
 
     uv run scripts/measure_page.py http://127.0.0.1:8470/ --leaf NAME --mid NAME
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
+_CAUSES = "## Causes of missed goals"
+"""Heading of the part of the report that people write."""
 REPORT = Path(__file__).parents[1] / "docs" / "benchmarks" / "page.md"
 _OPENINGS = 7
 _QUESTIONS = 40
@@ -88,7 +90,8 @@ def main() -> int:
         _question(chromium, "open, p95: `/graph` of the hub", _graph(api, hub["asset"]), 1_000),
     ]
     text = _report(rows, openings, size, hub)
-    REPORT.write_text(text, encoding="utf-8")
+    written = REPORT.read_text(encoding="utf-8")
+    REPORT.write_text(text + written[written.index(_CAUSES) :], encoding="utf-8")
     print(text)
     return 0
 
@@ -238,32 +241,9 @@ Median of each part, in ms:
 |---|---:|---:|---:|
 {splits}
 
-{causes}
 `tests/browser/test_page_of_an_estate.py` checks what no machine changes: bytes, boxes, clicks, and that axe finds
 nothing at three widths, in light and dark.
-"""
 
-
-_CAUSES = """\
-## Causes of missed goals
-
-Chromium, the server and Neo4j share the two cores, so the processor time of all three counts. For the hub it is, of
-one opening in Chromium's tracing until the network is idle, and as the mean of 20 questions, beside other work:
-
-| part | ms |
-|---|---:|
-| main thread of the page; 200 of it for the first frame of the picture, 76 to run the scripts first | 990 |
-| Chromium's threads that compile and draw | 700 |
-| `/graph`: 23 statements, one after another | 43 in the server, 50 in Neo4j |
-| details for the panel, asked at the same time: 21 statements | 40 in the server, 30 in Neo4j |
-
-- **First readable picture**: mostly Chromium. Of 726 kB of scripts Cytoscape has 443 kB; it starts, measures and
-  styles before it draws. Preloading the scripts by `modulepreload` made no difference in pairs of openings.
-- **Longest task**: the first frame. Cytoscape measures the text of each label in it, and draws each element into a
-  texture of its own.
-- **Search**: a beginning such as `ANALYTICS_PR` has 970 hits, and all are ranked to show 8: 7 statements with 70 to
-  90 ms in Neo4j, mostly to read the hits' properties, and 40 ms in the server, more than half of it to rank them. The
-  JSON takes less than 1 ms.
 """
 
 
@@ -275,7 +255,6 @@ def _report(rows: list[Row], openings: dict[str, list[list[float]]], size: dict[
         readers=hub["downstream_total"],
         rows="\n".join(lines),
         splits="\n".join(_split(what, each) for what, each in openings.items()),
-        causes=_CAUSES,
     )
 
 

@@ -16,6 +16,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
@@ -179,7 +180,15 @@ def _values(field: FieldInfo) -> str:
 
 
 def _kind(annotation: Any) -> str:
-    plain = {bool: "`true`, `false`", int: "number", float: "number", SecretStr: "secret", Path: "path", str: "text"}
+    plain = {
+        bool: "`true`, `false`",
+        int: "number",
+        float: "number",
+        SecretStr: "secret",
+        Path: "path",
+        str: "text",
+        datetime: "time",
+    }
     if annotation in plain:
         return plain[annotation]
     if get_origin(annotation) in (Union, types.UnionType):

@@ -204,8 +204,8 @@ def _make(size: EstateSize, database: Database, report: Callable[[str], None]) -
     records: list[Offsets] = []
     for event in pipeline_events(size, records):
         writer.apply(fold([event]))
-    starts, events = draw_starts(size, edges, records)
-    writer.apply(fold(events))
+    starts, openings = draw_starts(size, edges, records)
+    writer.apply(fold(openings))
     counts = {
         name: {row["kind"].removeprefix(PREFIX): row["many"] for row in database.run(f"counts/{name}")}
         for name in ("nodes", "relationships")

@@ -23,7 +23,7 @@ HorizonOption = Annotated[
     typer.Option(
         "--horizon",
         help="Longest time that a query keeps a record behind its watermark: the sum of the watermark's delay and the "
-        "length of a window. Written as 90s, 10m, 3h or 2d. Default: for ever.",
+        "length of a window. Written as 90s, 10m, 3h or 2d. Default: as the query reported; for ever without a report.",
         show_default=False,
     ),
 ]

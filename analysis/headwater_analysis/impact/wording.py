@@ -348,7 +348,7 @@ def left_open(impact: Impact) -> str:
 def counted(impact: Impact) -> str:
     """Describe the totals."""
     found = "; ".join(text for text in (_of_items(impact), _itself(impact)) if text)
-    return found or "no known use"
+    return found or ("no known use" if impact.severity is Severity.UNKNOWN else "nothing known uses it")
 
 
 def _itself(impact: Impact) -> str:

@@ -182,7 +182,7 @@ def _check_ranges(kafka: KafkaRanges, field: str) -> None:
 
 def _reject_range(part: OffsetRange, seen: set[int], at: str) -> None:
     need(part.partition >= 0, f"{at}.partition", "negative")
-    need(part.partition not in seen, f"{at}.partition", f"{part.partition} is there twice")
+    need(part.partition not in seen, f"{at}.partition", f"{part.partition} occurs twice")
     need(part.from_ >= 0, f"{at}.from", "negative")
     need(part.from_ <= part.to_exclusive, at, f"ends at {part.to_exclusive}, before it begins at {part.from_}")
 
@@ -246,7 +246,7 @@ def _dataset(event: LineageEvent) -> None:
         check_dataset(body.previous, "dataset_event.previous")
     if body.schema is not None:
         paths = [field.path for field in body.schema.fields]
-        need(len(set(paths)) == len(paths), "dataset_event.schema.fields", "a path is there twice")
+        need(len(set(paths)) == len(paths), "dataset_event.schema.fields", "a path occurs twice")
 
 
 def _job(event: LineageEvent) -> None:

@@ -97,6 +97,7 @@ def test_keys_of_nodes() -> None:
     assert keys.consumer_key("acme", "ops dashboard") == "b6717395c9ec896b4588dc3640ccd970"
     assert keys.declaration_set_key("acme", "dbt/flights") == SET_KEY
     assert keys.declaration_key("acme", SET_KEY, "ef" * 16) == "13bc2b0094fbbae3b1e9e56fb7e72b47"
+    assert keys.campaign_key("acme", "backfill-2013-01") == "eb2685ea2a2f5615b4034c7c679fe034"
     assert keys.incident_key("acme", "delays-2013-01-01") == "a4cc92ababf4655387131336b8409f70"
 
 

@@ -359,7 +359,7 @@ def test_the_command(
         "- {rule: broken-chains, subject: f/idle, reason: a, owner: b, until: 2999-01-01}\n"
     )
     assert main(["check", "--exemptions", str(exempt)]) == 0
-    assert "exempt.yaml:3 exempts f/idle from broken-chains for nothing" in capsys.readouterr().err.replace("\n", "")
+    assert "exempt.yaml:3 exempts f/idle from broken-chains without effect" in capsys.readouterr().err.replace("\n", "")
     assert main(["check", "--rule", "orphan-jobs", "--exemptions", str(exempt)]) == 0
     assert main(["check", "--rule", "orphan-job"]) == 2
     assert "orphan-jobs" in capsys.readouterr().err

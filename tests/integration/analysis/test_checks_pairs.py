@@ -297,7 +297,7 @@ def lineage_incomplete(cases: Cases) -> dict[str, str]:
     cases.declare(job=cases.job("nearly: it never wrote what is declared"), outputs=(out,))
     return {
         "fires: the latest is incomplete": "Its latest column lineage is incomplete: a Python function. (day 1)",
-        "fires: none is known": "It writes, and no column lineage of it is known. (day 0)",
+        "fires: none is known": "It writes datasets, and its column lineage is unknown. (day 0)",
     }
 
 

@@ -186,7 +186,7 @@ CASES = [
     Case(
         "columns that aren't known, check",
         "check --rule sensitive-downstream",
-        ("UNKNOWN: what newsletter",),
+        ("UNKNOWN: the use of sensitive columns by newsletter",),
         ("hold",),
     ),
     Case("a field of what was made whole", "upstream found -c email --depth all", ("mid", "in"), ("0 upstream",)),

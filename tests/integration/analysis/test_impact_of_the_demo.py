@@ -201,7 +201,7 @@ def test_a_part_hits_what_it_came_to(demo_reader: Reader) -> None:
     }
     unread = analyze(demo_reader, ImpactChange("flights.departed", type=wrong, extent=Extent("0", 9_999_999)))
     assert (unread.total, unread.severity) == (0, Severity.INFO)
-    assert any("not yet" in note for note in unread.notes)
+    assert any("Not read yet" in note for note in unread.notes)
     early = ImpactChange("flights.departed", type=wrong, extent=Extent(until=datetime(2013, 1, 1, tzinfo=UTC)))
     with pytest.raises(ArrivalsUnknownError, match="no Kafka is configured here"):
         analyze(demo_reader, early)

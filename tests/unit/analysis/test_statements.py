@@ -79,7 +79,7 @@ def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
         if not name.startswith("timeline/") and name != "runs/versions"  # read by their own
         for part in re.findall(r"\br \{(\.key, \.run_id,[^}]*)", text)
     }
-    assert len(returned) == 8
+    assert len(returned) == 9
     assert {name: row.read - found for name, found in returned.items() if row.read - found} == {}
 
 

@@ -208,7 +208,7 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
     "partition twice": (
         interval(IntervalEntry(batch_id=1, inputs=reading(OffsetRange(0, 1, 2), OffsetRange(0, 2, 3)))),
         "interval_event.entries[0].inputs[0].position.kafka.ranges[1].partition",
-        "0 is there twice",
+        "0 occurs twice",
     ),
     "negative partition": (
         run(inputs=reading(OffsetRange(-1, 1, 2))),
