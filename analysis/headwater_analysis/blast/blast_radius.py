@@ -101,7 +101,7 @@ def blast_in(
         depth=depth,
         limit=limit,
         first=origins,
-        passes=lambda hop: repairs is None or not _read_repaired(hop, repairs),
+        passes=None if repairs is None else lambda hop: not _read_repaired(hop, repairs),
     )
     tainted = _tainted(context, found.hops, repairs, shift=0 if origins else 1)
     still_bad = {part.dataset.key for part in found.start} if bad_start is None else set(bad_start)

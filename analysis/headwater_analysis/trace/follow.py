@@ -109,7 +109,7 @@ def follow(
     depth: int | None,
     limit: int,
     first: Sequence[Hop] = (),
-    passes: Callable[[Hop], bool] = lambda _: True,
+    passes: Callable[[Hop], bool] | None = None,
 ) -> Trace:
     """Trace parts to further hops.
 
@@ -119,6 +119,7 @@ def follow(
         limit: maximum number of steps in all.
         first: hops that are known already and led to `start`.
         passes: whether the trace goes through a hop with these inputs. Another hop of the same step may have others.
+            None: through all.
     """
     followed = _Followed()
     first = [_shown(context, hop) for hop in first]
@@ -137,9 +138,9 @@ def follow(
         # A part counts as used if a step used it under any name of its dataset.
         used = {number for draft in drafts for pending in draft.pendings for number in same_part[pending.number]}
         # A hop that is left out must not hide a later one, so only hops that are kept count as followed.
-        drafts = [
-            draft for draft in drafts if passes(_shown(context, draft.numbered(0, level))) and followed.is_new(draft)
-        ]
+        if passes is not None:
+            drafts = [draft for draft in drafts if passes(_shown(context, draft.numbered(0, level)))]
+        drafts = [draft for draft in drafts if followed.is_new(draft)]
         ends += [pending.part for pending in pendings if pending.number not in used]
         room = limit - len(hops)
         if len(drafts) > room:

@@ -21,7 +21,7 @@ from headwater_analysis.incidents.campaigns.campaign_answers import (
     RunsInState,
 )
 from headwater_analysis.incidents.campaigns.repaired import repaired
-from headwater_analysis.incidents.campaigns.restated import keys_of, restated
+from headwater_analysis.incidents.campaigns.restated import ENDED, restated
 from headwater_analysis.incidents.recipients import recipient_name
 from headwater_analysis.moments import moment
 from headwater_analysis.paging import EPOCH, check_limit
@@ -37,7 +37,6 @@ MOST_JOBS: Final = 200
 """Jobs of a campaign, those with the latest runs, that an answer lists."""
 _MOST_CANDIDATES: Final = 5
 _FAILED: Final = (RunEventType.FAIL, RunEventType.ABORT)
-_ENDED: Final = (RunEventType.COMPLETE, *_FAILED)
 
 
 def campaigns(reader: Reader, *, limit: int = 50, cursor: str | None = None) -> CampaignPage:
@@ -54,7 +53,7 @@ def campaigns(reader: Reader, *, limit: int = 50, cursor: str | None = None) -> 
         total = tx.one("campaigns/count")["total"]
         rows = tx.rows(
             "campaigns/list",
-            ended=list(map(str, _ENDED)),
+            ended=list(map(str, ENDED)),
             failed=list(map(str, _FAILED)),
             began=began,
             key=key,
@@ -116,7 +115,7 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
         RunsInState(state=RunEventType(row["state"]) if row["state"] else None, runs=row["runs"]) for row in rows
     )
     total = sum(each.runs for each in states)
-    unfinished = sum(each.runs for each in states if each.state not in _ENDED)
+    unfinished = sum(each.runs for each in states if each.state not in ENDED)
     begins = [time for row in rows if (time := moment(row["began"])) is not None]
     ends = [time for row in rows if (time := moment(row["ended"])) is not None]
     began = min(begins, default=None)
@@ -138,7 +137,7 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
         restated=written.datasets,
         campaign_incidents=of_incidents.incidents,
         followed=of_incidents.followed,
-        consumers=_consumers(tx, keys_of(written.datasets), of_incidents.incidents),
+        consumers=_consumers(tx, [each.dataset.key for each in written.datasets], of_incidents.incidents),
         unknown=(*more_jobs, *written.unknown, *of_incidents.unknown),
         notes=tuple(context.notes),
     )
@@ -148,7 +147,7 @@ def _jobs(tx: Transaction, key: str) -> tuple[CampaignJob, ...]:
     rows = tx.rows(
         "campaigns/jobs",
         campaign=key,
-        ended=list(map(str, _ENDED)),
+        ended=list(map(str, ENDED)),
         failed=list(map(str, _FAILED)),
         epoch=EPOCH,
         limit=MOST_JOBS,

@@ -7,7 +7,7 @@ Micro-batches are committed one by one, so those of a streaming run count howeve
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,7 +27,8 @@ from headwater_schemas.events import RunEventType
 
 MOST_RUNS: Final = 500
 """Runs of a campaign, the latest, whose writes are looked at."""
-_ENDED: Final = frozenset({RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT})
+ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
+"""States of a run that has ended."""
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
                 unread += 1
                 continue
         else:
-            unfinished += _state(run) not in _ENDED
+            unfinished += _state(run) not in ENDED
             writes = list(_of_batch(context, run))
         for kind, partitions, part in writes:
             each = found[part.dataset.key][kind]
@@ -150,11 +151,6 @@ def _dataset(kinds: dict[Restatement, _Writes]) -> RestatedDataset:
             if kind in kinds
         ),
     )
-
-
-def keys_of(datasets: Iterable[RestatedDataset]) -> list[str]:
-    """Keys of restated datasets."""
-    return [each.dataset.key for each in datasets]
 
 
 def _some(number: int, what: str) -> str:
