@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
-import { describe, expect, it } from "vitest";
+import { h, render } from "preact";
+import { afterEach, describe, expect, it } from "vitest";
 
-import { actionOf } from "../src/app/keys";
+import { actionOf, Keys, keysShown } from "../src/app/keys";
 
 const key = (name: string, more: Partial<Record<"ctrlKey" | "metaKey" | "altKey", boolean>> = {}, target: EventTarget = document.body) =>
   actionOf({ key: name, ctrlKey: false, metaKey: false, altKey: false, target, ...more });
@@ -16,5 +17,16 @@ describe("keys of the whole page", () => {
     for (const name of ["ctrlKey", "metaKey", "altKey"] as const) expect(key("d", { [name]: true })).toBeNull();
     for (const field of ["input", "select", "textarea"]) expect(key("/", {}, document.createElement(field))).toBeNull();
     expect(key("k", { ctrlKey: true }, document.createElement("input"))).toBe("search");
+  });
+
+  it("work as soon as the page is there, before its first frame", () => {
+    render(h(Keys, {}), document.body);
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+    expect(keysShown.value).toBe(true);
+  });
+
+  afterEach(() => {
+    keysShown.value = false;
+    render(null, document.body);
   });
 });

@@ -1,7 +1,7 @@
 // Keys that work everywhere, and the dialog that lists all keys.
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import type { Theme } from "./palette";
 import { applyTheme, chosenTheme, say } from "./state";
@@ -41,7 +41,8 @@ function act(event: KeyboardEvent): void {
 
 export function Keys() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // An effect would come after the first frame: keys that are pressed before it would be lost.
+  useLayoutEffect(() => {
     document.addEventListener("keydown", act);
     return () => document.removeEventListener("keydown", act);
   }, []);
