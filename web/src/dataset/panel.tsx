@@ -245,7 +245,7 @@ function ArrowJob({ via, columns, waiting }: { via: DrawnEdge["via"][number]; co
         [t.incomplete, via.incomplete],
         [t.lastBatch, interval && <>{interval.batch_id}, <Time at={interval.processing_time} short />, {t.rowsInOut(number(interval.rows_in), number(interval.rows_out))}</>],
         ...(interval?.consumed.filter((use) => use.ranges.length) ?? []).map((use): [string, ComponentChildren] => [parted(use.dataset).last, offsets(use.ranges)]),
-        [t.lastRun, runId && <><Link to={place("run", { id: runId })}>{runId.slice(0, 8)}</Link> <State state={run.value?.run.state} /></>],
+        [t.lastRun, runId && <><Link to={place("run", { id: runId })}>{runId.slice(0, 8)}</Link> {run.value && <State state={run.value.run.state} />}</>],
         ...(run.value?.notes ?? []).map((note): [string, ComponentChildren] => [t.note, note]),
         ...(run.value?.outputs ?? []).flatMap((use): [string, ComponentChildren][] => {
           const written = [use.uncommitted && t.notCommitted, use.branch && t.branch(use.branch), use.partition_columns.length && t.partitionedBy(use.partition_columns.join(", ")), use.partitions.slice(0, 5).join(", "), use.partitions.length > 5 && t.more(use.partitions.length - 5)].filter(Boolean).join(", ");
