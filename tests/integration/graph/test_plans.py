@@ -11,7 +11,8 @@ from headwater_benchmarks.workload import Mixture
 from headwater_graph.fold import fold
 from headwater_graph.statements import names, statement
 from headwater_graph.write import GraphWriter
-from support.graph.plans import operators, scans
+from support.events import FULL_EVENTS
+from support.graph.plans import operators, scans, used_plans
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -29,6 +30,18 @@ def planned(driver: Driver, name: str) -> set[str]:
 
 def test_the_check_knows_a_scan(graph: Driver) -> None:
     assert scans(operators(graph, "MATCH (n:HwJob) WHERE n.name = 'a' RETURN n")) == {"NodeByLabelScan"}
+
+
+def test_statements_are_run_without_scans(graph: Driver, writer: GraphWriter) -> None:
+    """Of a new graph: a plan that reads all columns for each that changed would be kept until Neo4j is restarted."""
+    with used_plans(graph) as used:
+        events = list(Mixture(1).take(1_000))
+        for at in range(0, len(events), 200):
+            writer.apply(fold(events[at : at + 200]))
+        for event in FULL_EVENTS.values():
+            writer.apply(fold([event()]))
+    assert {"columns", "update_columns", "links", "runs", "segments", "incidents", "declarations"} <= used.keys()
+    assert {name: found for name, plan in used.items() if (found := scans(plan))} == {}
 
 
 @pytest.mark.nightly

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, LiteralString
 
 if TYPE_CHECKING:
@@ -36,7 +39,31 @@ def sampled_operators(driver: Driver, statement: LiteralString, /, **parameters:
     return _operators(plan)
 
 
-def scans(operators: list[str]) -> set[str]:
+@contextmanager
+def used_plans(driver: Driver) -> Iterator[dict[str, set[str]]]:
+    """The operators of each statement of a block by its name, as Neo4j planned it when it was run; filled at the end.
+
+    EXPLAIN isn't enough: it may plan a statement otherwise than a transaction has, of an index not sampled yet.
+    """
+    used: dict[str, set[str]] = {}
+    driver.execute_query("CALL db.clearQueryCaches()")
+    driver.execute_query("CALL db.stats.clear('QUERIES')")
+    driver.execute_query("CALL db.stats.collect('QUERIES')")
+    yield used
+    driver.execute_query("CALL db.stats.stop('QUERIES')")
+    for record in driver.execute_query("CALL db.stats.retrieve('QUERIES')").records:
+        if name := re.search(r"^// (\w+):", record["data"]["query"], re.MULTILINE):
+            used.setdefault(name[1], set()).update(_nested(record["data"]["queryExecutionPlan"]))
+
+
+def _nested(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["operator"]
+    for side in ("lhs", "rhs"):
+        if side in plan:
+            yield from _nested(plan[side])
+
+
+def scans(operators: Iterable[str]) -> set[str]:
     """Those of them that read everything there is of a label, a type or an index."""
     return {each for each in operators if "Scan" in each}
 

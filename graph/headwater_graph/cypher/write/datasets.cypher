@@ -38,8 +38,9 @@ RETURN collect([properties(n), r {.*,
     last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000}]) AS found
 
 // update_columns: Columns that changed
+// The hint: of an index that isn't sampled yet Neo4j chose to scan it for each row.
 UNWIND $batch.rows AS row
-MATCH (n:HwColumn {key: row.key})
+MATCH (n:HwColumn {key: row.key}) USING INDEX SEEK n:HwColumn(key)
 MATCH (:HwDataset)-[r:HAS_COLUMN]->(n)
 SET n += row.properties, r += row.validity
 
