@@ -82,7 +82,7 @@ def edges_between(
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     on_page = set(nodes)
-    # Edges as a set, because a node with both visits occurs twice.
+    # Edges are deduplicated: the search may visit a node twice, with and without an INDIRECT step on the path.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -102,7 +102,7 @@ def loops_of(
 ) -> tuple[LineageEdge, ...]:
     """Hops from the start to itself, and from each of these nodes to itself, in that order."""
     nodes = dict.fromkeys([reached.start, *(visit.node for visit in visits)])
-    # The same edges leave both visits of a node.
+    # A node that is visited twice has each loop edge twice.
     loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
     if not loops:
         return ()
@@ -206,7 +206,7 @@ def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
     if feeds:
         others = dict.fromkeys(title for _, title, *_ in feeds)
         seen = "was observed to be derived from" if upstream else "was observed to feed"
-        yield f"Its dataset {seen} {_listed(others)}, but no current plan has this column."
+        yield f"The dataset of this column {seen} {_listed(others)}, but no current plan has lineage for the column."
 
 
 def _listed(texts: Iterable[str]) -> str:
