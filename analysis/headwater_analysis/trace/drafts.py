@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from headwater_analysis.trace.batches import Batch, Query, Run
 from headwater_analysis.trace.locate import MissingBatches
 from headwater_analysis.trace.parts import join
-from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, surest, weakest
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
@@ -19,7 +19,6 @@ _MOST_RUNS = 10
 BY_TIME = " by time"
 """Suffix of a draft's key if its micro-batches are bounded only by time."""
 _CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
-_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,5 +227,4 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
 
 def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
     """Weakest certainty on the path. If several paths lead to the step, the best of their certainties."""
-    of_paths = [weakest(certainty, pending.overall) for pending in pendings]
-    return next(each for each in _SUREST if each in of_paths)
+    return surest(weakest(certainty, pending.overall) for pending in pendings)

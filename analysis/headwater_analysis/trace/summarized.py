@@ -190,5 +190,5 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
     else:
         spread = (first, query.last_batch)
     gone = retired_among(context, query, *spread)
-    others = given_by_all(context, query.key, frozenset({found.part.dataset.key}), *spread, gone)
+    others = given_by_all(context, query, frozenset({found.part.dataset.key}), *spread, gone)
     return join((*own, *others)), state, spread
