@@ -14,9 +14,10 @@ from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, Severi
 from headwater_analysis.impact.spread import ImpactSpread
 from headwater_analysis.impact.start import Beginning
 from headwater_analysis.impact.stored_inputs import StoredInputs
-from headwater_analysis.impact.wording import MOST_NAMED, called, listed
+from headwater_analysis.impact.wording import called, listed
 from headwater_analysis.lineage.find_lineage import MOST_LOOKED_AT, readers_without_outputs, under_all_names
 from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.listing import MOST_NAMED
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500
