@@ -20,14 +20,13 @@ from headwater_analysis.runs import (
     Quality,
     Role,
     RunFilter,
-    inputs,
     intervals,
     last_good,
     open_runs,
-    outputs,
     resolve_either,
     run,
     runs,
+    uses,
     versions,
 )
 from headwater_graph.derive import Because
@@ -282,7 +281,7 @@ def test_intervals_of_a_run(reader: Reader, history: History) -> None:
         batches = [each.batch for each in history.batches if each.run == run_id]
         assert (details.run.first_batch, details.run.last_batch) == (min(batches), max(batches))
         if mine:
-            (use,) = inputs(reader, run_id).items
+            (use,) = uses(reader, run_id, Role.READ).items
             assert [span.start for span in use.offsets] == [span.start for span in mine[0].inputs[0].offsets]
             assert [span.end for span in use.offsets] == [span.end for span in mine[-1].inputs[0].offsets]
 
@@ -397,8 +396,8 @@ def test_one_run(reader: Reader, history: History) -> None:
     details = run(reader, reported.run_id)
     assert (details.run.code_version, details.run.ended_at) == ("v2", reported.ended)
     assert run(reader, details.run.key) == details
-    assert [use.dataset.name for use in inputs(reader, reported.run_id).items] == ["/data/rates", "orders.raw"]
-    (written,) = outputs(reader, reported.run_id).items
+    assert [use.dataset.name for use in uses(reader, reported.run_id, Role.READ).items] == ["/data/rates", "orders.raw"]
+    (written,) = uses(reader, reported.run_id, Role.WROTE).items
     assert (written.version, written.rows) == (reported.snapshot, 7)
 
 
