@@ -62,17 +62,13 @@ class SchemaChange:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownType:
+class KnownType(FieldType):
     """Type and nullability that schemas stated for a column.
 
     Attributes:
-        type: data type, where known.
-        nullable: whether it may hold nulls, where known.
         first_seen, last_seen: first and last report of such a schema.
     """
 
-    type: str | None
-    nullable: bool | None
     first_seen: datetime | None
     last_seen: datetime | None
 

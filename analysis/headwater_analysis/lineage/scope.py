@@ -129,11 +129,11 @@ class Scope:
 
     direction: LineageDirection
     as_of: datetime | None
-    since: datetime | None
-    jobs: list[str] | None
-    namespaces: list[str] | None
-    types: list[str] | None
-    tags: list[str] | None
+    since: datetime | None = None
+    jobs: list[str] | None = None
+    namespaces: list[str] | None = None
+    types: list[str] | None = None
+    tags: list[str] | None = None
 
     @property
     def filters_nodes(self) -> bool:
