@@ -10,20 +10,15 @@ from typing import Final
 
 import msgspec
 
-from headwater_analysis.declared import (
-    Contradiction,
-    Declaration,
-    SetState,
-    contradictions,
+from headwater_analysis.declared import Contradiction, Declaration, SetState, contradictions, merged, set_state
+from headwater_analysis.declared.stored_declarations import (
     dataset_names,
     declarations,
     declared_edges,
     existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
-    merged,
     set_progress,
-    set_state,
     unknown_datasets,
 )
 from headwater_analysis.declaring.cycles import cycles, declared_pairs

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge, StoredGraph
-from headwater_analysis.privacy.operations import effect_of
+from headwater_analysis.privacy.operations import BLACK_BOXES, effect_of
 from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import level_of
-
-BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
-"""Kinds of transformations that column lineage can't look into."""
 
 
 class LeavingEdge(NamedTuple):

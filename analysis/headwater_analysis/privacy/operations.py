@@ -90,7 +90,8 @@ _EXPOSES: Final = {
     Operation.TOKENIZE: Exposure.LINKABLE,
     Operation.ENCRYPT: Exposure.ENCRYPTED,
 }
-_BLACK_BOXES: Final = frozenset({"EXTERNAL", "UNKNOWN"})
+BLACK_BOXES: Final = frozenset({"EXTERNAL", "UNKNOWN"})
+"""Kinds of transformations that column lineage can't look into."""
 _WORD = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|[^\W\d][\w.]*|[()]", re.UNICODE)
 _MOST_TEXT = 100_000
 
@@ -141,7 +142,7 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
         exposure,
         decrypts=exposure is None and bool(around & _DECRYPTS),
         statistic=operation is Operation.AGGREGATE and bool(around & _STATISTICS) and not around & _SELECTS,
-        possible=kind in _BLACK_BOXES,
+        possible=kind in BLACK_BOXES,
     )
 
 
