@@ -276,7 +276,6 @@ def following(
     """Return the first micro-batches of each range, in batch order.
 
     Args:
-        stretches: ranges to read.
         limit: maximum number of micro-batches of each range.
         wanted: filter of micro-batches.
     """

@@ -127,11 +127,7 @@ class Transaction:
     visible: Visible | None = None
 
     def common(self, make: Callable[[Transaction], T], /) -> T:
-        """Return the object that all parts of a question share, created from the transaction on first use.
-
-        Args:
-            make: class of the object.
-        """
+        """Return the object that all parts of a question share, created from the transaction on first use."""
         if make not in self.shared:
             self.shared[make] = make(self)
         return cast("T", self.shared[make])
@@ -192,7 +188,6 @@ class Reader:
     Args:
         driver: driver of the database; the caller closes it.
         target: address of the database, for messages.
-        tenant: tenant of the graph.
         timeout_seconds: limit of one question, all its statements together. Neo4j ends a question within two seconds
             after the limit, and a later answer is discarded. A server without an answer 5 s after the limit counts as
             unreachable.

@@ -46,7 +46,6 @@ class FoundNode:
 
     Attributes:
         id: Neo4j's id, valid within the transaction.
-        asset: asset of the node.
     """
 
     id: int

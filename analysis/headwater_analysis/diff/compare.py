@@ -139,9 +139,6 @@ def diff(
     """Return the differences of the later side from the earlier one.
 
     Args:
-        reader: reader of the graph.
-        before: earlier side.
-        after: later side.
         job: job whose lineage is compared; not for runs, which have their own job.
         dataset: dataset whose lineage is compared, across all jobs that write it. Without job and dataset: all jobs
             that got a new plan between the two times.

@@ -108,7 +108,6 @@ def drawn_edges(
     """Build all edges between these nodes, in order of the keys of source and target.
 
     Args:
-        nodes: nodes by id.
         columns: whether to include the transformations of columns.
         as_of: time of the graph; None: now.
     """

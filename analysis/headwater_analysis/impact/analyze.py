@@ -47,9 +47,6 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
 
     - Jobs that used the column by plans that no longer hold, and no longer use it.
     - If the change hits nothing: datasets that are nevertheless derived from the column's dataset.
-
-    Args:
-        hit: assets that were hit.
     """
     start = beginning.start
     if beginning.changed.column is None:
@@ -84,7 +81,6 @@ class ImpactRows:
     Attributes:
         assets, edges, jobs: rows of nodes and hops, by id, and of jobs, by key.
         inputs: inputs of severities, by asset; without the jobs.
-        critical_jobs: jobs with a criticality.
     """
 
     assets: Mapping[int, Any]
@@ -99,7 +95,6 @@ class ImpactDetails:
 
     Args:
         spread: assets that were hit.
-        nodes: nodes of the page, in order.
         policy: policy with the reasons and actions to show.
         most_jobs: maximum number of jobs to show.
 

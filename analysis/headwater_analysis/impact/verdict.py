@@ -61,7 +61,6 @@ def severity_of(
 
     Args:
         beginning: start and type of the change.
-        hit: assets that were hit.
         consumers: declared consumers of the changed asset itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
         unknown: whether some dependants are unknown.
@@ -111,7 +110,6 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
 
     Args:
         dataset: key of the asset's dataset.
-        asset: dataset or column.
         hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:

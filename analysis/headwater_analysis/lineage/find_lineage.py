@@ -37,7 +37,6 @@ class VisitPage:
     Attributes:
         visits: visits of the page's items, in order.
         through: visits between the start and the items.
-        next_cursor: cursor of the next page.
     """
 
     visits: list[LineageVisit]
@@ -122,7 +121,6 @@ class Caveats:
 
     Attributes:
         incomplete: sentences on column lineage that is incomplete or unknown: there may be more results.
-        others: other sentences.
     """
 
     incomplete: tuple[str, ...]

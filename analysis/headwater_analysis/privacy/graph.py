@@ -20,7 +20,6 @@ class LeavingEdge(NamedTuple):
     Attributes:
         source: id of the column or dataset; for a black box that reads a whole dataset: id of the dataset, or of a
             requested column of the dataset.
-        stored: the edge.
         text: formula of the output, where known.
         field: path of the input field in that formula; None for a dataset.
         former: whether no current plan has the edge; data that was written before may still be there.

@@ -101,7 +101,6 @@ class Effect:
     """Effect of an edge on a sensitive value.
 
     Attributes:
-        operation: operation on the value.
         exposure: form of the value from here on; None: unchanged.
         decrypts: whether the edge makes an encrypted value readable.
         statistic: whether an AGGREGATE returns no single row's value, so that a large enough group hides it.
@@ -125,7 +124,6 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
     """Effect of an edge on the value of its input.
 
     Args:
-        kind: kind of the transformation.
         masking: whether the original value can't be recovered.
         expression: formula of the output in terms of input fields, where known.
         field: path of the input.

@@ -57,7 +57,6 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     """Changes from good to bad quality in streaming queries and batch runs of a job or dataset, by assertions.
 
     Args:
-        of: the job or dataset.
         most: maximum number of queries, and of jobs, to read, in order of key; None: all.
 
     Returns:

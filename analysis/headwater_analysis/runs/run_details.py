@@ -222,7 +222,6 @@ class Reference(NamedTuple):
     """Part of reference data that a run read.
 
     Attributes:
-        use: the part.
         names: keys of the dataset under all its names.
     """
 
@@ -246,11 +245,6 @@ def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[U
     Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The version that a
     run read explains its outputs, whenever it ran. The version of files is the list of files: a file that is
     overwritten under its own name looks unchanged.
-
-    Args:
-        run_id: id of the run.
-        found: reference data that it read.
-        wrote: outputs of the run.
     """
     out = []
     for read, names in found:

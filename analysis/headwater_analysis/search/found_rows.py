@@ -22,7 +22,6 @@ class Row:
 
     Attributes:
         id: Neo4j's id.
-        asset: asset of the node.
         score: Lucene's score, comparable within one kind.
         names: names by which the node can be found.
         owners: owners; for a column, its dataset's owners.

@@ -127,7 +127,6 @@ class TimelinePage:
     """Page of a timeline.
 
     Attributes:
-        intervals: micro-batches.
         before: batch id before which the next page begins, by query; None if there is no next page.
     """
 

@@ -53,7 +53,6 @@ class _Execution:
 
     Attributes:
         started_at, ended_at: times of the trigger or run, where known.
-        uses: its inputs and outputs.
         properties: all stored properties.
     """
 

@@ -19,7 +19,6 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str
     """Build a hop for each query, over its micro-batches since the part was written (backwards: until it was used).
 
     Args:
-        context: the trace.
         asked: query, part, and a sentence: why the part can't be found among the query's recorded offsets or files.
     """
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
@@ -70,7 +69,6 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
     It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
 
     Args:
-        query: query of the batches.
         after: result of `first_after` for this query.
     """
     first = query.last_batch + 1 if after is None else after

@@ -26,9 +26,7 @@ class PendingPart:
     """A part from which the trace continues.
 
     Attributes:
-        number: number among the parts of its level.
         name: key of the dataset under one of its names; the graph stores uses under each name.
-        part: the part.
         after: hop that wrote it (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
     """
@@ -45,12 +43,7 @@ class PartUse:
     """A micro-batch that used a part.
 
     Attributes:
-        query: query of the micro-batch.
-        batch: the micro-batch.
-        part: overlap with the wanted part.
-        certainty: certainty of the use.
         why: reason, a sentence.
-        pending: the wanted part.
         piece: number of the piece of the query's batches; offsets go back between two pieces.
     """
 
@@ -68,10 +61,8 @@ class PossibleUse:
     """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
-        query: query of the micro-batches.
         hole: their batch ids, and the known micro-batches around them.
         part: possible overlap with the wanted part.
-        pending: the wanted part.
     """
 
     query: Query

@@ -71,7 +71,6 @@ class MissingBatches:
     Attributes:
         first, last: first and last missing id.
         before: known batch before them; None: they are the query's first.
-        after: known batch after them.
         spans: wanted offsets that one of them may have read (or written).
     """
 
@@ -87,7 +86,6 @@ class Located:
     """Result of a search for wanted offsets, and its state.
 
     Attributes:
-        want: wanted offsets.
         hits: micro-batches that have wanted offsets, by batch id.
         guesses: micro-batches without a record that may have the missing offsets, by batch id.
         holes: missing batch ids that may have the missing offsets, by batch id.

@@ -71,7 +71,6 @@ def parts_of(
     """Merged outputs (backwards: inputs) of a summary's micro-batches.
 
     Args:
-        summary: properties of the summary.
         uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
     """
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))

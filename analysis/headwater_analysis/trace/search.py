@@ -132,7 +132,6 @@ def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int 
     """Run searches until all are done.
 
     Args:
-        searches: searches of any queries.
         read: returns the row that `reached` takes.
         window: number of consecutive intervals that a probe reads until one has the value.
     """
@@ -232,7 +231,6 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that at most two segments are left to read.
 
     Args:
-        searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
     _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _offset_rows)

@@ -127,7 +127,6 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     Args:
         piece: ranges of batch ids within which the query's offsets only grow.
         last: last batch that read the part.
-        state: state of the query.
     """
     end = piece[-1][1]
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)

@@ -32,12 +32,9 @@ class Summarized:
     """Micro-batches of a day that used a part.
 
     Attributes:
-        query: query of the micro-batches.
         summary: properties of the summary's node.
         run: properties of the summary's run, except its id.
         uses: type, key of the dataset, and properties of each use.
-        part: overlap with the wanted part.
-        pending: the wanted part.
     """
 
     query: Query
