@@ -32,8 +32,6 @@ from headwater_graph.oracle import oracle
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import (
     Certainty,
-    ColumnEdge,
-    ColumnLineage,
     DatasetEvent,
     DatasetRead,
     DatasetRef,
@@ -50,13 +48,12 @@ from headwater_schemas.events import (
     SchemaField,
     Sensitivity,
     Symlink,
-    TransformationKind,
-    TransformationType,
     build,
 )
 from headwater_schemas.identity import declaration_digest
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, ran
 from support.gate import first_in_gate
+from support.graph.estate import lineage as column_lineage
 from support.graph.estate import version
 from support.graph.plans import operators, scans
 from support.graph.writing import store
@@ -307,15 +304,7 @@ def test_a_declared_name_is_shown(graph: Graph) -> None:
 
 
 def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetRef, str]) -> LineageEvent:
-    edge = ColumnEdge(
-        output=1,
-        output_field=target[1],
-        input=0,
-        input_field=source[1],
-        type=TransformationType.DIRECT,
-        kind=TransformationKind.COPY,
-    )
-    plan = ColumnLineage(datasets=(source[0], target[0]), edges=(edge,))
+    plan = column_lineage((source[1], target[1]), source=source[0], target=target[0])
     return build.lineage_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
 
 

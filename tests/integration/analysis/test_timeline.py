@@ -31,6 +31,7 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
+from support.analysis.paging import pages
 from support.graph.writing import store
 
 if TYPE_CHECKING:
@@ -136,22 +137,16 @@ def test_queries_are_merged_by_time_and_pages_go_back(clean_database: Driver, re
     whole = timeline(reader, job="enrich", limit=1_000)
     assert (whole.total, len(whole.intervals), whole.next_cursor) == (16, 16, None)
 
-    pages: list[Timeline] = []
-    cursor: str | None = None
-    while not pages or cursor is not None:
-        page = timeline(reader, job="enrich", limit=3, cursor=cursor)
-        assert page.total == 16
-        pages.append(page)
-        cursor = page.next_cursor
-    assert [len(page.intervals) for page in pages] == [3] * 5 + [1]
-    together = [each.key for page in pages for each in page.intervals]
+    found = pages(timeline, reader, job="enrich", limit=3)
+    assert [(page.total, len(page.intervals)) for page in found] == [(16, 3)] * 5 + [(16, 1)]
+    together = [each.key for page in found for each in page.intervals]
     assert sorted(together) == sorted(each.key for each in whole.intervals)
     # No page has what is later than anything on the page before.
-    known = [[time for time in times(page) if time is not None] for page in pages]
+    known = [[time for time in times(page) if time is not None] for page in found]
     assert all(max(after) <= min(before) for before, after in pairwise(known))
     # What has no time stands by its neighbour: the last batch of its query, the ninth, comes first of all.
-    assert 9 in [each.batch_id for each in pages[0].intervals]
-    assert all(page.runs == () for page in pages[1:])
+    assert 9 in [each.batch_id for each in found[0].intervals]
+    assert all(page.runs == () for page in found[1:])
 
 
 def test_a_span_of_time_is_half_open(clean_database: Driver, reader: Reader) -> None:
