@@ -110,16 +110,12 @@ def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
 def test_drift_of_datasets(estate: Estate) -> None:
     declared = DeclarationEvent(set="s", job=LOAD, inputs=(OTHER,), outputs=(ORDERS,))
     estate.declared(declared)
-    assert estate.subjects("drift-of-datasets") == []  # it never ran
-    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS])
-    assert estate.subjects("drift-of-datasets") == []
     estate.ran(LOAD, reads=[OTHER], writes=[ORDERS, REPORT], day=1)
+    # Another that declares nothing drifts from nothing.
+    estate.ran(READ, reads=[ORDERS], writes=[REPORT])
     (finding,) = estate.check("drift-of-datasets").findings
     assert finding.message == "It was observed to write n/report, but this isn't declared."
     assert finding.since is not None
-    # Another that declares nothing drifts from nothing.
-    estate.ran(READ, reads=[ORDERS], writes=[REPORT])
-    assert estate.check("drift-of-datasets").total == 1
     estate.declared(DeclarationEvent(set="t", job=READ, inputs=(ORDERS, OTHER)), day=7)
     since = {each.message: each.since for each in estate.check("drift-of-datasets").findings}
     assert len(since) == 2
@@ -133,7 +129,6 @@ def test_drift_of_columns(estate: Estate) -> None:
         DeclarationEvent(set="s", job=LOAD, inputs=(ORDERS,), outputs=(REPORT,), lineage=lineage(("a", "x")))
     )
     estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x"), ("b", "y")))
-    assert estate.subjects("drift-of-columns") == []  # of y nothing is declared
     estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("c", "x")))
     (finding,) = estate.check("drift-of-columns").findings
     assert finding.message == (
