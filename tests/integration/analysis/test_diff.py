@@ -101,7 +101,8 @@ def test_until_now(reader: Reader, history: History) -> None:
     since = BEGIN + timedelta(days=8, hours=1)
     answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
     assert stated(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
-    old, new, none = edges_of([history.runs[1]]), edges_of([history.runs[13]]), frozenset()
+    old, new = edges_of([history.runs[1]]), edges_of([history.runs[13]])
+    none: Stated = frozenset()
     total, note, currency, loaded_by = (
         ("value.total", "total"), ("value.note", "note"), ("value.currency", "total"), (None, "loaded_by"),
     )  # fmt: skip
