@@ -79,6 +79,11 @@ def column_asset(dataset: Mapping[str, Any], column: Mapping[str, Any]) -> Asset
     )
 
 
+def dataset_or_column(dataset: Mapping[str, Any], column: Mapping[str, Any] | None) -> Asset:
+    """Build the asset of a Column node, or of the Dataset node itself if there is no column."""
+    return dataset_asset(dataset) if column is None else column_asset(dataset, column)
+
+
 def _table(dataset: Mapping[str, Any]) -> str | None:
     return table_of(dataset["name"], dataset.get("symlinks"), dataset.get("symlink_types"))
 

@@ -26,7 +26,6 @@ def counted_values(values: Iterable[Iterable[str]], *, with_none: bool = False) 
     """Count values, the most frequent first, equally frequent ones in order of the value; at most 20.
 
     Args:
-        values: values of each asset.
         with_none: whether to count assets without a value, too; they come last.
     """
     found: Counter[str] = Counter()

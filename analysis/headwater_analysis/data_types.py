@@ -57,14 +57,11 @@ class TypedField:
     """A column, or a field of a struct.
 
     Attributes:
-        name: name in the file.
-        type: type of its values.
         nullable: whether it may be null, if the file states that.
         default: whether the field has a default value.
         enum: allowed values as text, sorted; None: any value.
         unit: unit of its values: `km`, `EUR`.
         meaning: declared meaning: a term of a glossary.
-        description: description for people.
         line: line in the file, from 1; 0: unknown.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -32,17 +32,29 @@ def near_datasets(tx: Transaction, nodes: Iterable[int], *, as_of: datetime | No
         as_of: count only hops that had been seen by this time; None: now.
     """
     found: dict[int, NearDatasets] = defaultdict(NearDatasets)
-    asked, identities = list(dict.fromkeys(nodes)), Identities.of(tx)
-    if not asked:
-        return found
-    identities.learn(asked, datasets=True)
-    given = {"nodes": identities.expanded(asked), "jobs": None, "as_of": as_of, "since": None}
-    for near, far in _hops(identities, asked, tx.one("lineage/datasets_upstream", **given).values()):
-        found[near].upstream.add(far)
-    for near, far in _hops(identities, asked, tx.one("lineage/datasets_downstream", **given).values()):
-        found[near].downstream.add(far)
+    if asked := list(dict.fromkeys(nodes)):
+        for near, far, _ in dataset_hops(tx, asked, "upstream", as_of):
+            found[near].upstream.add(far)
+        for near, far, _ in dataset_hops(tx, asked, "downstream", as_of):
+            found[near].downstream.add(far)
+        for node, near_ in found.items():
+            near_.upstream.discard(node)
+            near_.downstream.discard(node)
     return found
 
 
-def _hops(identities: Identities, asked: list[int], lists: list[list[int]]) -> Iterable[tuple[int, int]]:
-    return ((near, far) for _, near, far in identities.hops(asked, *lists) if near != far)
+def dataset_hops(
+    tx: Transaction, nodes: Sequence[int], direction: str, as_of: datetime | None
+) -> Iterator[tuple[int, int, int]]:
+    """Hops from shown datasets, under all their names: the dataset, the one that was reached, and the edge.
+
+    Args:
+        direction: `upstream` or `downstream`.
+        as_of: only hops that had been seen by this time; None: now.
+    """
+    identities = Identities.of(tx)
+    identities.learn(nodes, datasets=True)
+    asked = identities.expanded(nodes)
+    row = tx.one(f"lineage/datasets_{direction}", nodes=asked, jobs=None, as_of=as_of, since=None)
+    for n, near, far in identities.hops(nodes, *row.values()):
+        yield near, far, row["edges"][n]

@@ -67,7 +67,6 @@ class TimeLimitError(AnalysisError):
     """Neo4j ended the question at its time limit.
 
     Attributes:
-        seconds: the time limit.
         what: beginning of the message: what took too long, and a way to ask for less.
     """
 

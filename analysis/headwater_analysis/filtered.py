@@ -54,7 +54,6 @@ def condition(name: str, asset: str = "_asset") -> str:
     """Condition that a node or relationship is visible.
 
     Args:
-        name: variable of the statement.
         asset: property with the key of its asset.
     """
     return (

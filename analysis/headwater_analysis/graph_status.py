@@ -59,7 +59,6 @@ def graph_status(reader: Reader, *, kafka_reachable: bool | None) -> GraphStatus
     """Return the status of the graph. If Neo4j doesn't answer, this is a status, not an error.
 
     Args:
-        reader: reader of the graph.
         kafka_reachable: whether Kafka takes events, as far as the caller knows.
 
     Raises:

@@ -36,12 +36,7 @@ class SeenDatasets:
         return self._tx.visible is None
 
     def among(self, keys: Iterable[str], names: Mapping[str, DatasetName] | None = None) -> set[str]:
-        """Return the keys of visible datasets among these.
-
-        Args:
-            keys: the keys.
-            names: names of some of them.
-        """
+        """Return the keys of visible datasets among these."""
         wanted = set(keys)
         if (visible := self._tx.visible) is None:
             return wanted

@@ -94,7 +94,6 @@ class _Facts:
     """Facts about datasets, and about all datasets that may be identical to them.
 
     Attributes:
-        datasets: datasets by key.
         dropped_at: time of the DROP, by key of a dropped dataset.
         claims: by key of an alias: type of the symlink, by key of each dataset that is KNOWN_AS the alias.
         owns: by key of an alias: key of the dataset whose own name equals the alias.

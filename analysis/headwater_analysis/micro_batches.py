@@ -1,15 +1,15 @@
 """Micro-batches of streaming queries, read from the segments that hold them.
 
-following   micro-batches from a batch id on, in batch order
-found_from  like `following`, but each micro-batch is decoded only if needed
-preceding   micro-batches before a batch id, the latest first
-befores     predecessor of each micro-batch
-rewinds     batches at which a query's offsets go back
-is_anew     whether a topic was recreated between two micro-batches
-retired     batch ids whose micro-batches aren't stored individually
-count       number of micro-batches in a span of time
-row         a micro-batch as properties and uses, in the form of a run's row
-conflicts   conflicting reports of a micro-batch, as rows of this form
+following       micro-batches from a batch id on, in batch order
+preceding       micro-batches before a batch id, the latest first
+stored_batches  like `following` or `preceding`, but each micro-batch is decoded only if needed
+befores         predecessor of each micro-batch
+rewinds         batches at which a query's offsets go back
+is_anew         whether a topic was recreated between two micro-batches
+retired         batch ids whose micro-batches aren't stored individually
+count           number of micro-batches in a span of time
+row             a micro-batch as properties and uses, in the form of a run's row
+conflicts       conflicting reports of a micro-batch, as rows of this form
 
 Datasets have their shown names (`identity`): reports that spell a dataset differently use one dataset, and don't
 conflict.
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from headwater_analysis.hidden import without_hidden
 from headwater_analysis.identity import Identities
@@ -43,8 +43,6 @@ from headwater_graph.segments.segment import (
 )
 from headwater_graph.segments.slots import DatasetName, Slot, end_of, positions, processing_time_of
 from headwater_graph.summaries import retired_of
-
-T = TypeVar("T")
 
 NO_LIMIT = 2**63 - 1
 """Upper bound of batch ids."""
@@ -90,20 +88,13 @@ class StoredMicroBatch:
         batch_id: batch id.
     """
 
-    __slots__ = ("_cached", "_identities", "_interval", "_place", "_slot", "batch_id", "query")
+    __slots__ = ("_identities", "_interval", "_place", "_slot", "batch_id", "query")
 
     def __init__(self, identities: Identities, place: Place, batch_id: int, slot: Slot) -> None:
         self._identities = identities
         self._place, self.batch_id, self._slot = place, batch_id, slot
         self.query = place.query
         self._interval: IntervalFacts | None = None
-        self._cached: Any = None
-
-    def read(self, how: Callable[[IntervalFacts], T]) -> T:
-        """Apply `how` to the micro-batch's facts once, and cache the result. `how` must always be the same function."""
-        if self._cached is None:
-            self._cached = how(self.interval())
-        return self._cached  # type: ignore[no-any-return]
 
     def interval(self) -> IntervalFacts:
         """Decode all facts of the micro-batch."""
@@ -285,37 +276,26 @@ def following(
     """Return the first micro-batches of each range, in batch order.
 
     Args:
-        stretches: ranges to read.
         limit: maximum number of micro-batches of each range.
         wanted: filter of micro-batches.
     """
-    return [[each.interval() for each in found] for found in found_from(tx, stretches, limit, wanted=wanted)]
-
-
-def found_from(
-    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
-) -> list[list[StoredMicroBatch]]:
-    """Like `following`, with micro-batches that aren't decoded yet."""
-    return _read(tx, stretches, limit, wanted, backwards=False)
+    return [[each.interval() for each in some] for some in stored_batches(tx, stretches, limit, wanted=wanted)]
 
 
 def preceding(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[IntervalFacts]]:
     """Return the last micro-batches of each range, the latest first; arguments as for `following`."""
-    return [[each.interval() for each in found] for found in found_before(tx, stretches, limit, wanted=wanted)]
+    return [
+        [each.interval() for each in some]
+        for some in stored_batches(tx, stretches, limit, wanted=wanted, backwards=True)
+    ]
 
 
-def found_before(
-    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
+def stored_batches(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY, backwards: bool = False
 ) -> list[list[StoredMicroBatch]]:
-    """Like `preceding`, with micro-batches that aren't decoded yet."""
-    return _read(tx, stretches, limit, wanted, backwards=True)
-
-
-def _read(
-    tx: Transaction, stretches: Sequence[Stretch], limit: int, wanted: Wanted, *, backwards: bool
-) -> list[list[StoredMicroBatch]]:
+    """Like `following` (`backwards`: `preceding`), with micro-batches that aren't decoded yet."""
     readings = [_Reading(n, of, max(0, of.first), min(of.last, NO_LIMIT)) for n, of in enumerate(stretches)]
     open_ = [reading for reading in readings if reading.first <= reading.last] if limit > 0 else []
     known = _loaded(tx)
@@ -540,9 +520,9 @@ def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, 
     asked = [(query, batch) for query, batches in queries.items() for batch in sorted(batches)]
     left: dict[str, tuple[int, ...]] = dict.fromkeys(queries, ())
     stretches = [Stretch(query, last=batch) for query, batch in asked]
-    for (query, batch), found in zip(asked, found_before(tx, stretches, 2), strict=True):
-        reported = [each.reported() for each in found]
-        if len(found) == 2 and "rewinds" in next_properties(*map(neighbour_of, reversed(reported))):
+    for (query, batch), both in zip(asked, stored_batches(tx, stretches, 2, backwards=True), strict=True):
+        reported = [each.reported() for each in both]
+        if len(both) == 2 and "rewinds" in next_properties(*map(neighbour_of, reversed(reported))):
             left[query] += (batch,)
     return left
 

@@ -73,7 +73,6 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
     """Return the results of the latest checks, for datasets with checks, in the order of `assets`.
 
     Args:
-        tx: read transaction.
         assets: shown datasets, or columns; results under other names of a dataset are included.
         as_of: only runs that had ended by this time, and no micro-batches; None: now.
     """
@@ -95,7 +94,6 @@ def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | Non
     """Return the latest checks of datasets, by key. Unchecked datasets, and results under other names, are left out.
 
     Args:
-        tx: read transaction.
         datasets: keys of datasets.
         as_of: as in `quality_of`.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar, cast
 
 from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
@@ -60,34 +61,17 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     Raises:
         TimeoutError: the call took longer than `seconds`.
     """
-    calling = _Calling(call)
-    thread = threading.Thread(target=calling.run, daemon=True, name="headwater-question")
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        raise TimeoutError
-    if calling.error is not None:
-        raise calling.error
-    return calling.result
+    # The other thread's spans and log lines belong to this question.
+    context, outcome = copy_context(), Future[T]()
 
-
-class _Calling(Generic[T]):
-    """A call, and its result or error."""
-
-    result: T
-
-    def __init__(self, call: Callable[[], T]) -> None:
-        # The other thread's spans and log lines belong to this question.
-        context = copy_context()
-        self._call: Callable[[], T] = lambda: context.run(call)
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        """Run the call."""
+    def run() -> None:
         try:
-            self.result = self._call()
+            outcome.set_result(context.run(call))
         except BaseException as error:  # noqa: BLE001  raised in the thread that waits
-            self.error = error
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True, name="headwater-question").start()
+    return outcome.result(seconds)
 
 
 # Neo4j checks every two seconds for queries to end; opening a connection may take time, too.
@@ -143,11 +127,7 @@ class Transaction:
     visible: Visible | None = None
 
     def common(self, make: Callable[[Transaction], T], /) -> T:
-        """Return the object that all parts of a question share, created from the transaction on first use.
-
-        Args:
-            make: class of the object.
-        """
+        """Return the object that all parts of a question share, created from the transaction on first use."""
         if make not in self.shared:
             self.shared[make] = make(self)
         return cast("T", self.shared[make])
@@ -208,7 +188,6 @@ class Reader:
     Args:
         driver: driver of the database; the caller closes it.
         target: address of the database, for messages.
-        tenant: tenant of the graph.
         timeout_seconds: limit of one question, all its statements together. Neo4j ends a question within two seconds
             after the limit, and a later answer is discarded. A server without an answer 5 s after the limit counts as
             unreachable.

@@ -25,7 +25,6 @@ class CheckpointQuery:
     Attributes:
         jobs: jobs that started the query; one, unless a producer is wrong.
         reads, writes: datasets of its micro-batches.
-        name: name of the query in the job.
         writes_itself: whether every start of the query reported a sink that writes each micro-batch. False for
             foreachBatch, whose code may write or not.
         batches: provenance of the known micro-batches among the requested ones.

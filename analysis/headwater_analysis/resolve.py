@@ -46,7 +46,6 @@ class FoundNode:
 
     Attributes:
         id: Neo4j's id, valid within the transaction.
-        asset: asset of the node.
     """
 
     id: int
@@ -94,7 +93,7 @@ def _datasets(tx: Transaction, text: str, *, whole: bool) -> list[FoundNode]:
     for name in (text, text.partition(".")[2] if text.count(".") > 1 else ""):
         matches = names.exact(tx, AssetKind.DATASET, name) if name else []
         if name and Identities.of(tx).any:
-            matches += names.known_as(tx, name)
+            matches += names.exact(tx, AssetKind.DATASET, name, aliases=True)
         if matches:
             return [FoundNode(*each) for each in dict.fromkeys(matches)]
     if not whole and (ending := names.by_last_part(tx, text, aliases=Identities.of(tx).any)):

@@ -62,17 +62,13 @@ class SchemaChange:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownType:
+class KnownType(FieldType):
     """Type and nullability that schemas stated for a column.
 
     Attributes:
-        type: data type, where known.
-        nullable: whether it may hold nulls, where known.
         first_seen, last_seen: first and last report of such a schema.
     """
 
-    type: str | None
-    nullable: bool | None
     first_seen: datetime | None
     last_seen: datetime | None
 
@@ -85,8 +81,8 @@ class KnownSchema:
         digest: digest of the paths, types and nullability of its fields, 32 hex digits.
         first_seen, last_seen: first and last report of the schema.
         columns_total: number of its fields.
-        changes: changes since the previously first reported schema of this list; at most 100. None: it is the first
-            schema.
+        changes: changes from the schema whose first report comes just before this schema's first report; at most 100.
+            None: no earlier schema was read.
         changes_total: number of these changes.
     """
 
@@ -103,7 +99,7 @@ class SchemaAt:
     """Schema of a dataset at a time, or as a run used it.
 
     Attributes:
-        dataset: properties of the dataset's node, for assets.
+        dataset: properties of the dataset's node, from which `column_asset` builds assets.
         since, until: first and last report of the schema.
         fields: fields by path, in order.
     """
@@ -131,7 +127,7 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
 
 
 def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> dict[str, SchemaAt]:
-    """Return the last schemas that had been reported by a time, by the datasets' keys.
+    """Return, for each dataset key, the latest schema that had been reported at a time.
 
     If several schemas were reported both before and after the time, the schema with the latest first report is
     returned.

@@ -42,7 +42,6 @@ class TomlFile(Generic[Model]):
         """Read a file.
 
         Args:
-            path: the file.
             context: for validators of the model.
 
         Raises:

@@ -14,7 +14,6 @@ from headwater_analysis.checks.findings import (
     Finding,
     Subject,
     UncheckedRule,
-    UnusedExemption,
 )
 from headwater_analysis.checks.rules import RULES, rule_named
 from headwater_analysis.checks.run_checks import check
@@ -28,7 +27,6 @@ __all__ = [
     "Finding",
     "Subject",
     "UncheckedRule",
-    "UnusedExemption",
     "check",
     "read_exemptions",
     "rule_named",

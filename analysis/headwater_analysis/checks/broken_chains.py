@@ -18,7 +18,6 @@ class BrokenJoint:
     """A micro-batch whose inputs don't begin where the inputs of the micro-batch before it ended.
 
     Attributes:
-        interval: the micro-batch.
         since: its start, where known.
         gaps: number of partitions of which it skipped offsets.
         overlaps: number of partitions of which it read offsets again.

@@ -31,12 +31,10 @@ class Exemption:
     """One exemption.
 
     Attributes:
-        rule: name of the rule.
         subject: the dataset, job or consumer, as questions take it: a name or a key.
         reason: reason why the finding is accepted.
         owner: person or team that answers for the exemption.
         until: last day of the exemption.
-        line: line in the file.
     """
 
     rule: str
@@ -51,7 +49,6 @@ def read_exemptions(text: str, name: str) -> tuple[Exemption, ...]:
     """Return the exemptions of a file.
 
     Args:
-        text: content of the file.
         name: name of the file, for messages.
 
     Raises:

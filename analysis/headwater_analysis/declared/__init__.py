@@ -14,19 +14,11 @@ from headwater_analysis.declared.consumers import (
 from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared, SetState
 from headwater_analysis.declared.merge import contradictions, merge, merged
 from headwater_analysis.declared.stored_declarations import (
-    dataset_names,
-    declarations,
     declared,
-    declared_edges,
     declared_of_datasets,
     declared_together,
-    existing_declarations,
-    feeds_elsewhere,
-    holding_elsewhere,
     owners_by_key,
-    set_progress,
     set_state,
-    unknown_datasets,
 )
 
 __all__ = [
@@ -38,19 +30,11 @@ __all__ = [
     "consumers_of",
     "consumers_of_datasets",
     "contradictions",
-    "dataset_names",
-    "declarations",
     "declared",
-    "declared_edges",
     "declared_of_datasets",
     "declared_together",
-    "existing_declarations",
-    "feeds_elsewhere",
-    "holding_elsewhere",
     "merge",
     "merged",
     "owners_by_key",
-    "set_progress",
     "set_state",
-    "unknown_datasets",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headwater_analysis.assets import Asset, column_asset, dataset_asset
+from headwater_analysis.assets import Asset, dataset_or_column
 from headwater_analysis.declared.stored_declarations import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.owners import OwnerName, owners_of
@@ -80,7 +80,8 @@ def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:
     for row in rows:
         about = known.get(row["key"])
         values = {} if about is None else about.values
-        reads = sorted({_asset(read) for read in row["reads"]}, key=lambda asset: asset.spelling)
+        assets = {dataset_or_column(read["dataset"], read["column"]) for read in row["reads"]}
+        reads = sorted(assets, key=lambda asset: asset.spelling)
         found.append(
             ReadingConsumer(
                 row["key"],
@@ -100,7 +101,3 @@ def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:
             )
         )
     return tuple(sorted(found, key=lambda consumer: (consumer.name, consumer.key)))
-
-
-def _asset(read: Any) -> Asset:
-    return dataset_asset(read["dataset"]) if read["column"] is None else column_asset(read["dataset"], read["column"])

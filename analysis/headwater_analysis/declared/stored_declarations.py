@@ -207,7 +207,6 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
     """Values that a declaration states, from the properties of its node or relationship.
 
     Args:
-        properties: properties of the node or relationship.
         names: names of datasets, and of columns with their dataset, by the keys in the properties.
     """
     out = {

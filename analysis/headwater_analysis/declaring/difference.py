@@ -129,7 +129,6 @@ def made(
 
     Args:
         bodies: bodies of events by the declaration's key.
-        tenant: tenant of the graph.
         shown: display names, by key, of datasets that answers show under another name.
     """
     out = []

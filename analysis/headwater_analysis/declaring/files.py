@@ -25,7 +25,6 @@ def read_file(
 
     Args:
         file: name of the file, for messages.
-        text: content of the file.
         namespace: namespace of a contract's or manifest's datasets that have none.
         catalog: text of dbt's `catalog.json`.
         names: lookup of datasets for which neither the file nor `namespace` gives a namespace; None: such names are

@@ -33,7 +33,7 @@ class FileProblem:
     message: str
 
     def __post_init__(self) -> None:
-        """Cut values of any length from the file: each of a hundred mistakes would repeat them."""
+        """Shorten path and message: they quote values of any length, and many mistakes may quote the same value."""
         object.__setattr__(
             self, "path", tuple(_cut(each, 200) if isinstance(each, str) else each for each in self.path)
         )

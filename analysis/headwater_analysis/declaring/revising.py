@@ -10,20 +10,15 @@ from typing import Final
 
 import msgspec
 
-from headwater_analysis.declared import (
-    Contradiction,
-    Declaration,
-    SetState,
-    contradictions,
+from headwater_analysis.declared import Contradiction, Declaration, SetState, contradictions, merged, set_state
+from headwater_analysis.declared.stored_declarations import (
     dataset_names,
     declarations,
     declared_edges,
     existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
-    merged,
     set_progress,
-    set_state,
     unknown_datasets,
 )
 from headwater_analysis.declaring.cycles import cycles, declared_pairs
@@ -54,8 +49,6 @@ class OlderRevisionError(Exception):
 
     Attributes:
         set: id of the set.
-        revision: revision in the graph.
-        given: revision in the file.
     """
 
     def __init__(self, name: str, revision: int, given: int) -> None:
@@ -71,9 +64,7 @@ class NextRevision:
     """A set's next revision, compared with the graph.
 
     Attributes:
-        declared: the set.
         number: number of the revision; the graph's number if nothing changes.
-        changes: declarations that change.
         events: events to publish, the revision last; empty if nothing changes.
         unknown: datasets that the set names and that aren't in the graph, by namespace and name.
         keys: keys of the declarations among the events, in their order.
@@ -89,9 +80,6 @@ class NextRevision:
 
 def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> NextRevision:
     """Compute the next revision of a set. Declarations that the graph already has are neither read nor published again.
-
-    Args:
-        declared: declarations of the file.
 
     Raises:
         OlderRevisionError: the file's number isn't greater than the graph's, and its content differs.
@@ -139,7 +127,6 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
     """Build the outcome of declaring a set, with contradictions by other sets.
 
     Args:
-        revision: revision of the set.
         published: whether its events were published.
         in_graph: whether the graph has the revision.
     """

@@ -57,9 +57,6 @@ class DeclaredSet:
         """Events of declarations that the graph doesn't have yet, then the event of the revision.
 
         Args:
-            revision: number of the revision.
-            tenant: tenant of the graph.
-            event_time: time of all these events.
             there: keys of declarations whose events needn't be published again.
         """
         for key, digest in self.keys(tenant).items():

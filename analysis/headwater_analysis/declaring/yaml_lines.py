@@ -78,7 +78,6 @@ class _Value:
     """Value built from an event and the events nested in it.
 
     Attributes:
-        value: the value.
         lines: line of each value in it, by path.
         size: number of values in it, itself included.
     """

@@ -14,6 +14,7 @@ from headwater_analysis.deletion.verdict import HeldMark, MayDelete, NeedingJob,
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.tags_and_uses import JobUse, job_uses
+from headwater_analysis.listing import first_of
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset
@@ -29,7 +30,6 @@ TEST: Final = "test"
 _STATEMENTS: Final = {MarkSpread.DOWNSTREAM: "deletion/upstream", MarkSpread.UPSTREAM: "deletion/downstream"}
 """Name of the statement that finds the datasets from which a mark reaches a dataset, by the mark's spread."""
 _MOST_JOBS: Final = 1_000
-_MOST_NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _answer(tx: Transaction, question: DeletionQuestion) -> MayDelete:
     queries = tuple(_queries(tx, names)) if is_newest else ()
     consumers = consumers_of_datasets(tx, names) if is_newest else ()
     may_read = _MayRead(tx, [*names, *lineage.keys(MarkSpread.UPSTREAM)], question.since)
-    unknown = (*_unknown(found.asset, [*uses, *writers], len(uses), may_read), *_unseen(tx))
+    unknown = tuple(_unknown(tx, found.asset, [*uses, *writers], len(uses), may_read))
     needed = any(mark.holds for mark in marks) or any(job.needs for job in jobs) or bool(queries or consumers)
     verdict = Verdict.NO if needed else Verdict.UNKNOWN if unknown and not question.incomplete else Verdict.YES
     return MayDelete(
@@ -282,20 +282,17 @@ def _jobs(jobs: Sequence[Asset], one: str, several: str) -> str:
 
 
 def _named(jobs: Sequence[Asset]) -> str:
-    more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
-    return ", ".join(job.spelling for job in jobs[:_MOST_NAMED]) + more
+    return first_of(job.spelling for job in jobs)
 
 
-def _unknown(dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead) -> Iterator[str]:
-    """Gaps in the lineage of a dataset without known dependants."""
+def _unknown(
+    tx: Transaction, dataset: Asset, uses: Sequence[JobUse], readers: int, may_read: _MayRead
+) -> Iterator[str]:
+    """Gaps in the lineage of a dataset without known dependants, and events that the graph doesn't have yet."""
     if not any(use.observed for use in uses):
         yield f"No event reports a job that reads or writes {dataset.spelling}: its users aren't captured."
     if readers == _MOST_JOBS:
         yield f"It has {_MOST_JOBS:,} readers or more: only the latest {_MOST_JOBS:,} were checked."
     yield from may_read.unknown()
-
-
-def _unseen(tx: Transaction) -> Iterator[str]:
-    """Sentences on events that the graph doesn't have yet."""
     if tx.freshness.stale is not None:
         yield f"The graph is stale: {tx.freshness.stale}."

@@ -5,8 +5,8 @@ compare  the question: column edges of two sides compared
 changes  the answer: changes of edges, datasets and columns
 """
 
-from headwater_analysis.diff.changes import ColumnChange, DatasetChange, Diff, EdgeChange, Side
+from headwater_analysis.diff.changes import ColumnChange, Diff, EdgeChange, Side
 from headwater_analysis.diff.compare import diff
 from headwater_analysis.diff.sides import Point
 
-__all__ = ["ColumnChange", "DatasetChange", "Diff", "EdgeChange", "Point", "Side", "diff"]
+__all__ = ["ColumnChange", "Diff", "EdgeChange", "Point", "Side", "diff"]

@@ -9,22 +9,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headwater_analysis import paging
-from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_analysis.assets import Asset, column_asset, dataset_or_column, job_asset
 from headwater_analysis.diff.changes import ColumnChange, DatasetChange, Diff, EdgeChange, Side
 from headwater_analysis.diff.sides import JobSide, Point, job_of_run, job_side
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
-from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.lineage.hops import Transformation, transformation
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset, resolve_job
 from headwater_analysis.runs.records import Role
 from headwater_analysis.schemas import DiffChange, SchemaAt, changes, schemas_at, schemas_by_digest
 from headwater_graph.keys import column_key
-from headwater_schemas.events import TransformationKind, TransformationType
+
+if TYPE_CHECKING:
+    from neo4j import Record
 
 MOST_EDGES = 200_000
 """Maximum number of edges to compare, of one job's plans on both sides together."""
@@ -87,13 +89,8 @@ def _by_endpoints(edges: Iterable[PlanEdge]) -> dict[Endpoints, dict[Any, Transf
     out: dict[Endpoints, dict[Any, Transformation]] = defaultdict(dict)
     for edge in edges:
         does = edge.does
-        what = (
-            does.type,
-            does.kind,
-            does.subtype or "",
-            does.masking,
-            does.expression or edge.expression_id or "",
-        )
+        expression = does.expression or edge.expression_id or ""
+        what = (does.type, does.kind, does.subtype or "", does.masking, expression)
         out[edge.endpoints][what] = does
     return out
 
@@ -102,16 +99,9 @@ def _sorted(what: Mapping[Any, Transformation]) -> tuple[Transformation, ...]:
     return tuple(does for _, does in sorted(what.items(), key=lambda each: each[0]))
 
 
-def _edge(row: Mapping[str, Any]) -> PlanEdge:
-    does = Transformation(
-        TransformationType(row["type"]),
-        TransformationKind(row["kind"]),
-        row["subtype"],
-        bool(row["masking"]),
-        row["expression"],
-        whole=not row["into_column"],
-    )
+def _edge(row: Record) -> PlanEdge:
     endpoints = Endpoints(row["source"], row["from_column"], row["target"], row["into_column"], row["dataset"])
+    does = transformation(row, whole=not row["into_column"])
     return PlanEdge(row["plan"], endpoints, does, row["expression_id"])
 
 
@@ -121,11 +111,6 @@ MOST_SHOWN = 1_000
 """Maximum number of changes to show: of datasets, and of columns in schemas."""
 MOST_COLUMNS = 100_000
 """Maximum number of columns of schemas to compare."""
-
-
-class _Scope(NamedTuple):
-    jobs: list[Asset]
-    dataset: Asset | None
 
 
 class _Found(NamedTuple):
@@ -154,9 +139,6 @@ def diff(
     """Return the differences of the later side from the earlier one.
 
     Args:
-        reader: reader of the graph.
-        before: earlier side.
-        after: later side.
         job: job whose lineage is compared; not for runs, which have their own job.
         dataset: dataset whose lineage is compared, across all jobs that write it. Without job and dataset: all jobs
             that got a new plan between the two times.
@@ -174,22 +156,24 @@ def diff(
         raise QuestionError("Name a job or a dataset, not both.", field="dataset")
 
     def question(tx: Transaction) -> Diff:
-        scope = _scope(tx, before, after, job, dataset)
-        names = _names(tx, scope.dataset)
-        truncated = len(scope.jobs) > MOST_JOBS
+        jobs, asset = _scope(tx, before, after, job, dataset)
+        # Keys of the dataset under all its names.
+        names = None if asset is None else frozenset(Identities.of(tx).members(asset.key))
+        truncated = len(jobs) > MOST_JOBS
         found: list[_Found] = []
-        for each in scope.jobs[:MOST_JOBS]:
+        for each in jobs[:MOST_JOBS]:
             sides = job_side(tx, each.key, before), job_side(tx, each.key, after)
             edges, more = compare_edges(tx, each.key, *sides)
             truncated |= more
-            found.append(_Found(each, *sides, [edge for edge in edges if _is_of(edge, names)]))
+            own = [edge for edge in edges if names is None or edge.endpoints.dataset in names]
+            found.append(_Found(each, *sides, own))
         datasets = sorted(_datasets(found), key=lambda one: (one.job.spelling, one.role, one.dataset.spelling))
-        columns, unknown, more = _columns(tx, found, scope.dataset)
+        columns, unknown, more = _columns(tx, found, names)
         edges_total, page, following = _page(tx, found)
         return Diff(
             before=_side(before, [each.before for each in found]),
             after=_side(after, [each.after for each in found]),
-            jobs=tuple(scope.jobs[:MOST_JOBS]),
+            jobs=tuple(jobs[:MOST_JOBS]),
             datasets=tuple(datasets[:MOST_SHOWN]),
             columns=tuple(columns[:MOST_SHOWN]),
             unknown_schemas=tuple(unknown[:MOST_SHOWN]),
@@ -214,20 +198,23 @@ def diff(
     return reader.read(question)
 
 
-def _scope(tx: Transaction, before: Point, after: Point, job: str | None, dataset: str | None) -> _Scope:
+def _scope(
+    tx: Transaction, before: Point, after: Point, job: str | None, dataset: str | None
+) -> tuple[list[Asset], Asset | None]:
+    """Jobs whose lineage is compared, and the dataset of the question."""
     if job is not None:
-        return _Scope([resolve_job(tx, job).asset], None)
+        return [resolve_job(tx, job).asset], None
     if dataset is not None:
         if not before.is_time:
             raise QuestionError("For a dataset, compare two times.", field="dataset")
         asset = resolve_dataset(tx, dataset).asset
         rows = tx.rows("diff/writers", datasets=Identities.of(tx).members(asset.key), limit=MOST_JOBS + 1)
-        return _Scope([job_asset(row["job"]) for row in rows], asset)
+        return [job_asset(row["job"]) for row in rows], asset
     if before.run is not None and after.run is not None:
         jobs = {asset.key: asset for asset in (job_of_run(tx, before.run), job_of_run(tx, after.run))}
         if len(jobs) > 1:
             raise QuestionError("The two runs are of different jobs.", field="after")
-        return _Scope(list(jobs.values()), None)
+        return list(jobs.values()), None
     if not before.is_time:
         raise QuestionError("Name the job whose code versions are compared.", field="job")
     if before.time is None:
@@ -236,16 +223,7 @@ def _scope(tx: Transaction, before: Point, after: Point, job: str | None, datase
     rows = tx.rows(
         "diff/changed_jobs", since=min(before.time, until), until=max(before.time, until), limit=MOST_JOBS + 1
     )
-    return _Scope([job_asset(row["job"]) for row in rows], None)
-
-
-def _names(tx: Transaction, dataset: Asset | None) -> frozenset[str] | None:
-    """Keys of a dataset under all its names."""
-    return None if dataset is None else frozenset(Identities.of(tx).members(dataset.key))
-
-
-def _is_of(edge: Compared, names: frozenset[str] | None) -> bool:
-    return names is None or edge.endpoints.dataset in names
+    return [job_asset(row["job"]) for row in rows], None
 
 
 def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
@@ -257,12 +235,9 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
     return out
 
 
-def _columns(tx: Transaction, found: list[_Found], dataset: Asset | None) -> _Columns:
-    """Changes of columns, by the schemas of all datasets that a job reads or writes on either side."""
-    if dataset is not None:
-        keys = set(Identities.of(tx).members(dataset.key))
-    else:
-        keys = {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
+def _columns(tx: Transaction, found: list[_Found], names: frozenset[str] | None) -> _Columns:
+    """Changes of columns, by the schemas of these datasets, else of all that a job reads or writes on either side."""
+    keys = names or {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
     if not found or not keys:
         return _Columns([], [], more=False)
     start, end = found[0].before.time, found[0].after.time
@@ -342,7 +317,7 @@ def _assets(tx: Transaction, edges: Iterable[Compared]) -> dict[str, Asset]:
     if not columns and not datasets:
         return {}
     return {
-        row["key"]: column_asset(row["dataset"], row["column"]) if row["column"] else dataset_asset(row["dataset"])
+        row["key"]: dataset_or_column(row["dataset"], row["column"])
         for row in tx.rows("diff/assets", columns=sorted(columns), datasets=sorted(datasets))
     }
 

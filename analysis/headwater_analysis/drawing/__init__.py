@@ -13,16 +13,12 @@ from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
 from headwater_analysis.drawing.drawing import (
     ColumnScope,
     Drawing,
-    DrawingMetadata,
-    DrawnColumn,
-    DrawnEdge,
     DrawnNode,
     Reach,
 )
-from headwater_analysis.drawing.most_used import MostUsed, UsedDataset, most_used
+from headwater_analysis.drawing.most_used import MostUsed, most_used
 from headwater_analysis.drawing.neighbours import (
     Neighbour,
-    NeighbourFacets,
     NeighbourFilters,
     NeighbourPage,
     neighbours,
@@ -32,18 +28,13 @@ __all__ = [
     "MOST_NODES",
     "ColumnScope",
     "Drawing",
-    "DrawingMetadata",
-    "DrawnColumn",
-    "DrawnEdge",
     "DrawnNode",
     "MostUsed",
     "Neighbour",
-    "NeighbourFacets",
     "NeighbourFilters",
     "NeighbourPage",
     "Opened",
     "Reach",
-    "UsedDataset",
     "draw",
     "keys_around",
     "most_used",

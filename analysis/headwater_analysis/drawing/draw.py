@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_analysis.dataset_status import status_of
-from headwater_analysis.degrees import near_datasets
+from headwater_analysis.degrees import dataset_hops, near_datasets
 from headwater_analysis.drawing.chosen import Opened, in_order, nearest, opened, within_width
 from headwater_analysis.drawing.drawing import (
     ColumnScope,
@@ -18,11 +18,11 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
-from headwater_analysis.drawing.labels import labels_of
+from headwater_analysis.drawing.labels import DatasetLabels, labels_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
-from headwater_analysis.lineage.details import jobs_by_key, latest_first
-from headwater_analysis.lineage.hops import ColumnMapping, Via, transformation
+from headwater_analysis.lineage.details import held_mappings, jobs_by_key, latest_first
+from headwater_analysis.lineage.hops import ColumnMapping, Via
 from headwater_analysis.lineage.plans import Plans
 from headwater_analysis.moments import moment
 from headwater_analysis.paging import check_depth, check_limit
@@ -52,14 +52,8 @@ def drawn_nodes(
     for node, own in found.items():
         neighbours, (drawn, total) = near[node], schemas.get(node, ((), None))
         out[node] = DrawnNode(
-            asset=own.asset,
+            **{name: getattr(own, name) for name in DatasetLabels.__slots__},
             hops=hops[node],
-            gone=own.gone,
-            owners=own.owners,
-            tags=own.tags,
-            criticality=own.criticality,
-            classification=own.classification,
-            owners_of_jobs=own.owners_of_jobs,
             more_upstream=len(neighbours.upstream - hops.keys()),
             more_downstream=len(neighbours.downstream - hops.keys()),
             columns=drawn,
@@ -67,8 +61,6 @@ def drawn_nodes(
             upstream_total=len(neighbours.upstream),
             downstream_total=len(neighbours.downstream),
             status=statuses.get(node),
-            sensitivity=own.sensitivity,
-            contact=own.contact,
         )
     return out
 
@@ -116,7 +108,6 @@ def drawn_edges(
     """Build all edges between these nodes, in order of the keys of source and target.
 
     Args:
-        nodes: nodes by id.
         columns: whether to include the transformations of columns.
         as_of: time of the graph; None: now.
     """
@@ -162,23 +153,11 @@ def drawn_edges(
 def _mappings(
     tx: Transaction, feeds: Mapping[tuple[int, int], list[Any]], as_of: datetime | None
 ) -> dict[tuple[int, int], list[ColumnMapping]]:
-    identities = Identities.of(tx)
-    hops = [
-        [near, far, [row["job"] for row in rows]]
-        for (source, target), rows in feeds.items()
-        for near in identities.expanded([source])
-        for far in identities.expanded([target])
-    ]
-    rows = tx.rows("lineage/mappings", hops=hops)
-    plans = Plans(tx, as_of=as_of)
-    holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
-    held = [row for row, holds in zip(rows, holding, strict=True) if holds]
-    held.sort(key=lambda row: (row["type"], row["target"] or "", row["source"] or "", row["key"]))
+    identities, plans = Identities.of(tx), Plans(tx, as_of=as_of)
+    held = held_mappings(tx, plans, [(*ends, [row["job"] for row in rows]) for ends, rows in feeds.items()])
+    held.sort(key=lambda each: (each[0]["type"], each[0]["target"] or "", each[0]["source"] or "", each[0]["key"]))
     found: dict[tuple[int, int], list[ColumnMapping]] = {}
-    for row in held:
-        mapping = ColumnMapping(
-            row["source"], row["target"], row["job"], transformation(row, whole=row["target"] is None)
-        )
+    for row, mapping in held:
         plan = plans[row["plan"]]
         nears, fars = (identities.taking(row[end], plan.first_seen, plan.last_seen) for end in ("from", "to"))
         for hop in ((near, far) for near in nears for far in fars):
@@ -298,15 +277,8 @@ def _reached(
         if direction not in (side, Reach.BOTH):
             continue
 
-        def leaving(
-            nodes: Sequence[int], /, statement: str = f"lineage/datasets_{side.lower()}"
-        ) -> Iterator[WalkStep[int]]:
-            identities = Identities.of(tx)
-            identities.learn(nodes)
-            row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=as_of, since=None)
-            if row is not None:
-                for n, source, target in identities.hops(nodes, *row.values()):
-                    yield WalkStep(source, target, row["edges"][n])
+        def leaving(nodes: Sequence[int], /, side: str = side.lower()) -> Iterator[WalkStep[int]]:
+            return (WalkStep(*hop) for hop in dataset_hops(tx, nodes, side, as_of))
 
         reached = walk([start], leaving, depth=depth)
         beyond |= reached.truncated

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import Declared, declared_of_datasets
+from headwater_analysis.degrees import NearDatasets
 from headwater_analysis.reader import Transaction
 
 
@@ -34,6 +36,40 @@ class DatasetLabels:
     owners_of_jobs: tuple[str, ...]
     sensitivity: str | None
     contact: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedDataset:
+    """A dataset with labels, and the numbers of its direct neighbours.
+
+    Attributes:
+        asset: the dataset.
+        owners: owners declared under any of its names, else the owners that events report.
+        owners_of_jobs: owners of the jobs that write it; at most 20.
+        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
+        criticality: reported by events, else declared.
+        sensitivity: greatest declared sensitivity of the dataset and its columns.
+        gone: whether it was dropped.
+        upstream_total: number of datasets that feed it, itself left out.
+        downstream_total: number of datasets that it feeds, itself left out.
+    """
+
+    asset: Asset
+    owners: tuple[str, ...]
+    owners_of_jobs: tuple[str, ...]
+    tags: tuple[str, ...]
+    criticality: str | None
+    sensitivity: str | None
+    gone: bool
+    upstream_total: int
+    downstream_total: int
+
+
+def counted(labels: DatasetLabels, near: NearDatasets) -> dict[str, Any]:
+    """Fields of a `CountedDataset`."""
+    names = ("asset", "owners", "owners_of_jobs", "tags", "criticality", "sensitivity", "gone")
+    totals = {"upstream_total": len(near.upstream), "downstream_total": len(near.downstream)}
+    return {name: getattr(labels, name) for name in names} | totals
 
 
 def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]:

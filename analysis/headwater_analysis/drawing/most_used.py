@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from headwater_analysis.assets import Asset
 from headwater_analysis.dataset_status import DatasetStatus, status_of
 from headwater_analysis.degrees import near_datasets
-from headwater_analysis.drawing.labels import keys_of, labels_of
+from headwater_analysis.drawing.labels import CountedDataset, counted, keys_of, labels_of
 from headwater_analysis.identity import Identities
 from headwater_analysis.paging import check_limit
 from headwater_analysis.reader import Reader, Transaction
@@ -27,32 +26,14 @@ COUNTED = 400
 
 
 @dataclass(frozen=True, slots=True)
-class UsedDataset:
+class UsedDataset(CountedDataset):
     """A dataset, and the number of its uses.
 
     Attributes:
-        asset: the dataset.
-        owners: owners declared under any of its names, else the owners that events report.
-        owners_of_jobs: owners of the jobs that write it; at most 20.
-        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
-        criticality: reported by events, else declared.
-        sensitivity: greatest declared sensitivity of the dataset and its columns.
-        gone: whether it was dropped.
-        upstream_total: number of datasets that feed it, itself left out.
-        downstream_total: number of datasets that it feeds, itself left out.
         consumers_total: number of consumers that are declared to read it.
         status: its last run and the results of its latest checks.
     """
 
-    asset: Asset
-    owners: tuple[str, ...]
-    owners_of_jobs: tuple[str, ...]
-    tags: tuple[str, ...]
-    criticality: str | None
-    sensitivity: str | None
-    gone: bool
-    upstream_total: int
-    downstream_total: int
     consumers_total: int
     status: DatasetStatus
 
@@ -108,15 +89,7 @@ def most_used(reader: Reader, *, limit: int = 20) -> MostUsed:
         statuses = status_of(tx, {node: own.asset for node, own in labels.items()})
         items = (
             UsedDataset(
-                asset=own.asset,
-                owners=own.owners,
-                owners_of_jobs=own.owners_of_jobs,
-                tags=own.tags,
-                criticality=own.criticality,
-                sensitivity=own.sensitivity,
-                gone=own.gone,
-                upstream_total=len(near[node].upstream),
-                downstream_total=len(near[node].downstream),
+                **counted(own, near[node]),
                 consumers_total=len(consumers.get(node, ())),
                 status=statuses[node],
             )

@@ -12,8 +12,8 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.counted_values import ValueCount, counted_values
 from headwater_analysis.criticality import criticality_rank
 from headwater_analysis.dataset_status import DatasetStatus, status_of
-from headwater_analysis.degrees import NearDatasets, near_datasets
-from headwater_analysis.drawing.labels import DatasetLabels, labels_of
+from headwater_analysis.degrees import NearDatasets, dataset_hops, near_datasets
+from headwater_analysis.drawing.labels import CountedDataset, DatasetLabels, counted, labels_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage import LineageDirection
@@ -25,33 +25,15 @@ from headwater_analysis.resolve import resolve_dataset
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(CountedDataset):
     """A dataset that feeds another one, or is fed by it, in one hop.
 
     Attributes:
-        asset: the dataset.
-        owners: owners declared under any of its names, else the owners that events report.
-        owners_of_jobs: owners of the jobs that write it; at most 20.
-        tags: tags of the dataset and its columns, as `key` or `key=value`: reported by events, then declared.
-        criticality: reported by events, else declared.
-        sensitivity: greatest declared sensitivity of the dataset and its columns.
-        gone: whether it was dropped.
-        upstream_total: number of datasets that feed it, itself left out.
-        downstream_total: number of datasets that it feeds, itself left out.
         status: its last run and the results of its latest checks now; None with `as_of`.
         jobs: jobs that make the hop, the latest seen first; at most 10.
         jobs_total: number of these jobs.
     """
 
-    asset: Asset
-    owners: tuple[str, ...]
-    owners_of_jobs: tuple[str, ...]
-    tags: tuple[str, ...]
-    criticality: str | None
-    sensitivity: str | None
-    gone: bool
-    upstream_total: int
-    downstream_total: int
     status: DatasetStatus | None
     jobs: tuple[Asset, ...]
     jobs_total: int
@@ -184,13 +166,10 @@ def neighbours(
 
 def _edges(tx: Transaction, start: int, direction: LineageDirection, as_of: datetime | None) -> dict[int, list[int]]:
     """Edges of the hops to each neighbour, without hops to the dataset itself."""
-    identities, found = Identities.of(tx), dict[int, list[int]]()
-    identities.learn([start], datasets=True)
-    nodes = identities.expanded([start])
-    row = tx.one(f"lineage/datasets_{direction.lower()}", nodes=nodes, jobs=None, as_of=as_of, since=None)
-    for n, near, far in identities.hops([start], *row.values()):
+    found = dict[int, list[int]]()
+    for near, far, edge in dataset_hops(tx, [start], direction.lower(), as_of):
         if near != far:
-            found.setdefault(far, []).append(row["edges"][n])
+            found.setdefault(far, []).append(edge)
     return found
 
 
@@ -209,20 +188,11 @@ def _items(
 ) -> tuple[Neighbour, ...]:
     if not nodes:
         return ()
-    scope = Scope(direction, as_of, None, None, None, None, None)
-    vias = DatasetPageDetails(tx, scope, None).vias([edges[node] for node in nodes])
+    vias = DatasetPageDetails(tx, Scope(direction, as_of), None).vias([edges[node] for node in nodes])
     statuses = status_of(tx, {node: labels[node].asset for node in nodes}) if as_of is None else {}
     return tuple(
         Neighbour(
-            asset=own.asset,
-            owners=own.owners,
-            owners_of_jobs=own.owners_of_jobs,
-            tags=own.tags,
-            criticality=own.criticality,
-            sensitivity=own.sensitivity,
-            gone=own.gone,
-            upstream_total=len(near[node].upstream),
-            downstream_total=len(near[node].downstream),
+            **counted(own, near[node]),
             status=statuses.get(node),
             jobs=tuple(each.job for each in latest_first(via, as_of)),
             jobs_total=len(via),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from operator import itemgetter
 from typing import Any
 
 from headwater_analysis import paging
-from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_analysis.assets import Asset, dataset_asset, dataset_or_column, job_asset
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.impact import wording
 from headwater_analysis.impact.change import ImpactChange, SchemaChange
@@ -34,13 +34,12 @@ from headwater_analysis.impact.verdict import hit_consumers, hits_for_certain, s
 from headwater_analysis.impact.wording import called, short, summary_of
 from headwater_analysis.lineage.hops import transformation
 from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.listing import first_of
 from headwater_analysis.owners import owners_of
 from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import Arrivals
 from headwater_analysis.walk import WalkStep
-
-_MOST_NAMED = 3
 
 
 def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
@@ -48,9 +47,6 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
 
     - Jobs that used the column by plans that no longer hold, and no longer use it.
     - If the change hits nothing: datasets that are nevertheless derived from the column's dataset.
-
-    Args:
-        hit: assets that were hit.
     """
     start = beginning.start
     if beginning.changed.column is None:
@@ -63,23 +59,16 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     if ended:
         rows = tx.one("impact/jobs", keys=sorted(ended))["jobs"]
         jobs = [job_asset(row["properties"]) for row in rows]
-        named = _listed(f"{short(job.name)} until {ended[job.key]}" for job in jobs)
+        named = first_of(f"{short(job.name)} until {ended[job.key]}" for job in jobs)
         yield f"The column was used by {named}; later complete runs don't use it."
     if hit.worst or start.within is not None or beginning.asset.column is None:
         return
     targets = sorted({target for _, target, *_ in graph.feeds([start.dataset])} - {start.dataset})
     if targets:
         found = tx.one("impact/assets", nodes=targets[:1_000])["assets"]
-        names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found), len(targets))
+        names = first_of(sorted(called(dataset_asset(row["dataset"])) for row in found), total=len(targets))
         derived = "1 dataset is" if len(targets) == 1 else f"{len(targets):,} datasets are"
         yield f"{derived} derived from its dataset ({names}); by the known column lineage, none uses this column."
-
-
-def _listed(texts: Iterable[str], total: int | None = None) -> str:
-    words = list(texts)
-    left_out = (len(words) if total is None else total) - len(words[:_MOST_NAMED])
-    more = f" and {left_out:,} more" if left_out else ""
-    return ", ".join(words[:_MOST_NAMED]) + more
 
 
 MOST_JOBS = 100
@@ -92,7 +81,6 @@ class ImpactRows:
     Attributes:
         assets, edges, jobs: rows of nodes and hops, by id, and of jobs, by key.
         inputs: inputs of severities, by asset; without the jobs.
-        critical_jobs: jobs with a criticality.
     """
 
     assets: Mapping[int, Any]
@@ -107,7 +95,6 @@ class ImpactDetails:
 
     Args:
         spread: assets that were hit.
-        nodes: nodes of the page, in order.
         policy: policy with the reasons and actions to show.
         most_jobs: maximum number of jobs to show.
 
@@ -243,9 +230,7 @@ class ImpactDetails:
         asset = self._known_assets.get(node)
         if asset is None:
             row = self.rows.assets[node]
-            dataset, column = row["dataset"], row["column"]
-            asset = dataset_asset(dataset) if column is None else column_asset(dataset, column)
-            self._known_assets[node] = asset
+            asset = self._known_assets[node] = dataset_or_column(row["dataset"], row["column"])
         return asset
 
     def _job(self, key: str) -> Asset:

@@ -24,7 +24,6 @@ class StoredColumnEdge(NamedTuple):
         edge: id of the relationship.
         whole: whether the edge holds for every column of the target, a dataset.
         direct: whether the source's value goes into the target.
-        kind: kind of the transformation.
         masking: whether the original value can't be recovered.
         job: key of the job.
         by: id of the column from which the stored edge starts, if that is a parent or a field of `source`; None if the

@@ -24,7 +24,6 @@ class ChangeStart:
         wholes: ids of columns that contain the changed ones; never hit themselves. If `nodes` is empty, the graph lacks
             the changed column; jobs that read these columns as a whole read the changed one, too.
         dataset: id of the dataset.
-        type: type of the dataset.
         within: ids of the datasets that can be hit; None: all.
     """
 
@@ -52,7 +51,6 @@ class Moves:
     """Moves of a change from the assets that it hit. The readers of each dataset are looked up only once.
 
     Args:
-        schema: kind of a schema change.
         fails: whether a job that names a removed column can't run.
         known: facts of every asset that was reached so far; kept up to date by the caller.
     """

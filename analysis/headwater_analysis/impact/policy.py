@@ -124,13 +124,11 @@ class Rule(_Model):
     A missing condition fits every step; a condition with several values fits if one of them does.
 
     Attributes:
-        change: types of change.
         schema_change: `schema` in the file: kind of a schema change.
         cause, influence, kind, masking: conditions on the step.
         first: whether the step is the first hop.
         parted: whether the reached column has fields of its own: a struct, a topic's payload.
         type, criticality: type and criticality of the reached dataset; case doesn't matter.
-        severity: the verdict.
         propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
     """
@@ -201,7 +199,6 @@ class Raise(_Model):
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
         severity: severities by the rules; each of these is replaced.
-        to: replacement.
     """
 
     change: tuple[ChangeType, ...] = ()

@@ -38,7 +38,6 @@ class StepFacts(NamedTuple):
     """Facts of a step, for conditions of a policy.
 
     Attributes:
-        cause: cause of the hit.
         influence: DIRECT if the values of the start go into the asset by DIRECT steps only; else INDIRECT.
         kind: kind of transformation, `AGGREGATE`; None between datasets.
         masking: whether the original value can't be recovered.

@@ -63,9 +63,7 @@ def raised(
     """Visits whose severity by the rules is replaced.
 
     Args:
-        policy: policy with the raises, in order.
         makers: keys of the jobs that make the asset of each visit, by visit.
-        facts: facts of every node.
     """
     about = _may_fit(policy, change, makers, facts)
     if not about:
@@ -173,9 +171,7 @@ class ImpactSpread:
     """Assets that were hit.
 
     Attributes:
-        walk: walk from visit to visit.
         worst: each asset's worst visit, by its node.
-        facts: facts of every node.
         jobs: jobs on the paths, by key.
         raised: visits whose severity by the rules is replaced.
         makers: keys of the jobs that make the asset of each visit, by visit.
@@ -221,8 +217,6 @@ def spread(
 
     Args:
         start: start of the change; never among the hit assets.
-        schema: kind of a schema change.
-        policy: policy that judges the steps.
         depth: maximum number of hops; None: all.
     """
     spreading = _Spreading(graph, start, change, schema, policy, depth)

@@ -142,10 +142,7 @@ class Beginning:
     """A change with its start in the graph.
 
     Attributes:
-        start: start for the spread.
-        asset: the dataset, or the column.
         changed: asset that sentences name: `asset`, or the column that is added.
-        type: type of the change.
         notes: remarks, as sentences.
         reach: datasets that the changed part of the data reached.
     """

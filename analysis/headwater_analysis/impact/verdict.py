@@ -14,9 +14,10 @@ from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, Severi
 from headwater_analysis.impact.spread import ImpactSpread
 from headwater_analysis.impact.start import Beginning
 from headwater_analysis.impact.stored_inputs import StoredInputs
-from headwater_analysis.impact.wording import MOST_NAMED, called, listed
+from headwater_analysis.impact.wording import called, listed
 from headwater_analysis.lineage.find_lineage import MOST_LOOKED_AT, readers_without_outputs, under_all_names
 from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.listing import MOST_NAMED
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500
@@ -60,7 +61,6 @@ def severity_of(
 
     Args:
         beginning: start and type of the change.
-        hit: assets that were hit.
         consumers: declared consumers of the changed asset itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
         unknown: whether some dependants are unknown.
@@ -110,7 +110,6 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
 
     Args:
         dataset: key of the asset's dataset.
-        asset: dataset or column.
         hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:

@@ -14,13 +14,11 @@ from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactIt
 from headwater_analysis.impact.policy import Raise, Severity
 from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.spread import JobHit
+from headwater_analysis.listing import first_of
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
-MOST_NAMED = 3
-"""Maximum number of names in a sentence; further ones are counted."""
 _MOST = 80
-_MOST_INPUTS = 3
 
 _HOW = {
     Cause.VALUE: "{job} derives it from {source}",
@@ -56,8 +54,7 @@ def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
         assets: assets to name, in order.
         of: number of all assets, if `assets` has only the first ones.
     """
-    more = (len(assets) if of is None else of) - MOST_NAMED
-    return ", ".join(short(each.name) for each in assets[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return first_of((short(each.name) for each in assets), total=of)
 
 
 def short(text: str, most: int = _MOST) -> str:
@@ -165,15 +162,15 @@ def quality_text(inputs: SeverityInputs) -> str:
     """Describe the results of the latest checks of an asset's dataset."""
     if inputs.quality is not QualityState.FAILED:
         return "latest checks passed"
-    return f"latest checks failed: {_first(list(map(short, inputs.failed)))}"
+    return f"latest checks failed: {first_of(map(short, inputs.failed))}"
 
 
 def _made_by(jobs: Sequence[JobInput]) -> str:
-    return f"made by {_first([f'{short(job.name)} ({short(job.criticality)})' for job in jobs])}"
+    return f"made by {first_of(f'{short(job.name)} ({short(job.criticality)})' for job in jobs)}"
 
 
 def _consumers(consumers: Sequence[ConsumerInput]) -> str:
-    return _first([_consumer(each) for each in consumers])
+    return first_of(map(_consumer, consumers))
 
 
 def _consumer(consumer: ConsumerInput) -> str:
@@ -205,12 +202,6 @@ def _freshest(raising: Raise, inputs: SeverityInputs, consumers: Sequence[Consum
 
 def _no_older(seconds: int) -> str:
     return f"no older than {duration_text(seconds)}"
-
-
-def _first(texts: Sequence[str]) -> str:
-    """First texts, and the number of further ones."""
-    more = f" and {len(texts) - _MOST_INPUTS:,} more" if len(texts) > _MOST_INPUTS else ""
-    return ", ".join(texts[:_MOST_INPUTS]) + more
 
 
 def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: bool) -> str:
@@ -257,18 +248,14 @@ def _lines(impact: Impact) -> Iterator[str]:
     for note in impact.notes:
         yield f"{as_text(note)}"
     if impact.jobs:
-        yield ""
-        yield "### Jobs"
-        yield ""
+        yield from _heading("### Jobs")
         for job in impact.jobs[:_MOST_ITEMS]:
             yield f"- **{job.severity}** {as_code(job.job.name)}: {as_text(job.reason)}{_owned(job.owners)}"
         yield from _more(impact.jobs_total - min(len(impact.jobs), _MOST_ITEMS), "jobs")
     yield from _of_consumers(impact)
     if impact.items:
         shown = impact.items[:_MOST_ITEMS]
-        yield ""
-        yield "### Impact"
-        yield ""
+        yield from _heading("### Impact")
         yield "| severity | asset | | hops | why | to do |"
         yield "|---|---|---|---|---|---|"
         for item in shown:
@@ -286,16 +273,12 @@ def _lines(impact: Impact) -> Iterator[str]:
 
 def _of_consumers(impact: Impact) -> Iterator[str]:
     if impact.hit_consumers:
-        yield ""
-        yield "### Declared consumers of the changed asset"
-        yield ""
+        yield from _heading("### Declared consumers of the changed asset")
         for each in impact.hit_consumers[:_MOST_ITEMS]:
             yield f"- **{each.severity}** {as_code(each.name)}: {as_text(each.reason)}"
         yield from _more(len(impact.hit_consumers) - _MOST_ITEMS, "consumers")
     if impact.consumers:
-        yield ""
-        yield "### Whom to notify"
-        yield ""
+        yield from _heading("### Whom to notify")
         for consumer in impact.consumers[:_MOST_ITEMS]:
             yield f"- {as_code(consumer.name)}: {as_text(consumer_text(consumer))}"
         yield from _more(len(impact.consumers) - _MOST_ITEMS, "consumers")
@@ -306,9 +289,7 @@ def decisions(items: Sequence[ImpactItem]) -> Iterator[str]:
     known = [(item, _decision(item.decision)) for item in items]
     if not any(texts for _, texts in known):
         return
-    yield ""
-    yield "### Inputs of the severities"
-    yield ""
+    yield from _heading("### Inputs of the severities")
     yield "| asset | severity | inputs |"
     yield "|---|---|---|"
     for item, text in known:
@@ -329,8 +310,7 @@ def consumer_text(consumer: ReadingConsumer) -> str:
     """Describe a consumer: its type, criticality, inputs, notice period and contacts."""
     parts = [consumer.type.lower().replace("_", " ")] if consumer.type else []
     parts += [consumer.criticality] if consumer.criticality else []
-    more = f" and {consumer.reads_total - 3:,} more" if consumer.reads_total > 3 else ""
-    parts.append(f"reads {', '.join(called(asset) for asset in consumer.reads[:3])}{more}")
+    parts.append(f"reads {first_of(map(called, consumer.reads), total=consumer.reads_total)}")
     parts += [f"needs {consumer.notice_days} days of notice"] if consumer.notice_days else []
     parts += [owner.name for owner in consumer.owners]
     parts += [text for text in (consumer.on_call, consumer.contact) if text]
@@ -383,6 +363,10 @@ def _row(item: ImpactItem) -> str:
         as_text(item.action),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _heading(text: str) -> tuple[str, ...]:
+    return "", text, ""
 
 
 def _more(count: int, what: str) -> Iterator[str]:

@@ -15,7 +15,6 @@ from headwater_analysis.known.consumer import ConsumerDetails, consumer_details
 from headwater_analysis.known.dataset import DatasetDetails, dataset_details
 from headwater_analysis.known.job import JobDetails, job_details
 from headwater_analysis.known.lists import (
-    BrokenChain,
     BrokenChainPage,
     ConsumerList,
     DatasetList,
@@ -29,7 +28,6 @@ from headwater_analysis.known.lists import (
 )
 
 __all__ = [
-    "BrokenChain",
     "BrokenChainPage",
     "ColumnDetails",
     "ConsumerDetails",

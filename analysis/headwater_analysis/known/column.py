@@ -89,7 +89,10 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
     tags, path = tags_of(own), asset.column or ""
     row = tx.one("known/column", keys=[column_key(tx.tenant, member, path) for member in members])
     declared = declared_together(tx, members)
-    origins, uses = (_one_hop(tx, asset, direction) for direction in LineageDirection)
+    origins, uses = (
+        lineage_in(tx, LineageQuestion(asset.key, direction, edges=False, limit=MOST_HOPS))
+        for direction in LineageDirection
+    )
     return ColumnDetails(
         column=asset,
         dataset=named,
@@ -105,7 +108,3 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
         origins=origins,
         uses=uses,
     )
-
-
-def _one_hop(tx: Transaction, column: Asset, direction: LineageDirection) -> Lineage:
-    return lineage_in(tx, LineageQuestion(column.key, direction, edges=False, limit=MOST_HOPS))

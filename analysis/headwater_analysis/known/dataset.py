@@ -183,9 +183,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     names = ("symlink_namespaces", "symlinks", "symlink_types")
     links = list(zip_longest(*(own.get(name) or () for name in names), fillvalue=""))
     unchanged = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
-    runs = ask_runs(
-        tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
-    )
+    runs = ask_runs(tx, "of", asset, Role.WROTE, limit=MOST_RUNS)
     schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
     return DatasetDetails(
         dataset=asset,
@@ -200,7 +198,10 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         dropped_at=moment(own.get("dropped_at")),
         renamed_from=None if row["renamed_from"] is None else dataset_asset(row["renamed_from"]),
         renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
-        columns=_columns(tx, keys, tags),
+        columns=tuple(
+            known_column(each["column"], each["link"], tags)
+            for each in tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
+        ),
         columns_total=row["columns_total"],
         schemas=schemas,
         schemas_total=schemas_total,
@@ -224,11 +225,6 @@ def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]
     if last is None:
         return ()
     return tuple(each for each in business_versions_of(tx, last) if any(output.key in keys for output in each.outputs))
-
-
-def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[KnownColumn, ...]:
-    rows = tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
-    return tuple(known_column(row["column"], row["link"], tags) for row in rows)
 
 
 def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[Tag]) -> KnownColumn:

@@ -185,11 +185,7 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         outputs_total=outputs_total,
         plan=_plan(tx, row["plan"]) if row["plan"] is not None else None,
         queries=tuple(KnownQuery(**_seen(query)) for query in row["queries"]),
-        runs=tuple(
-            ask_runs(
-                tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
-            )
-        ),
+        runs=tuple(ask_runs(tx, "of", asset, Role.WROTE, limit=MOST_RUNS)),
         quality=quality_turns(tx, asset, most=MOST_JUDGED),
         retention=_retention(tx, asset),
         first_seen=moment(own.get("first_seen")),

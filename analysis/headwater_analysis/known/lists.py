@@ -330,7 +330,6 @@ class _Listed(NamedTuple):
     """A node of a page, with its other names and declarations.
 
     Attributes:
-        own: properties of the node.
         others: properties of a dataset's nodes under its other names.
         declared: declarations of the asset; for a dataset, under any of its names.
     """

@@ -30,38 +30,47 @@ if TYPE_CHECKING:
 _MOST_MAPPINGS = 1_000
 
 
-class Mappings:
-    """Column mappings along hops between datasets, by plans that hold.
+def held_mappings(
+    tx: Transaction, plans: Plans, hops: Iterable[tuple[int, int, list[str]]]
+) -> list[tuple[Record, ColumnMapping]]:
+    """Rows of `lineage/mappings` whose plans hold, along hops between datasets under all their names.
 
     Args:
         plans: plans as of the question's time.
         hops: ids of the source and the target dataset of each hop, and keys of its jobs.
-        downstream: whether the target is the dataset that was reached.
+    """
+    identities = Identities.of(tx)
+    asked = [
+        [near, far, jobs]
+        for source, target, jobs in hops
+        for near in identities.expanded([source])
+        for far in identities.expanded([target])
+    ]
+    rows = tx.rows("lineage/mappings", hops=asked)
+    holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
+    return [
+        (row, ColumnMapping(row["source"], row["target"], row["job"], transformation(row, whole=row["target"] is None)))
+        for row, holds in zip(rows, holding, strict=True)
+        if holds
+    ]
+
+
+class Mappings:
+    """Column mappings along hops between datasets, by plans that hold; arguments as for `held_mappings`.
+
+    Args:
+        downstream: whether the target of a hop is the dataset that was reached.
     """
 
     def __init__(
         self, tx: Transaction, plans: Plans, hops: Sequence[tuple[int, int, list[str]]], *, downstream: bool
     ) -> None:
-        identities = Identities.of(tx)
-        rows = tx.rows(
-            "lineage/mappings",
-            hops=[
-                [near, far, jobs]
-                for source, target, jobs in hops
-                for near in identities.expanded([source])
-                for far in identities.expanded([target])
-            ],
-        )
-        holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
         # Keyed by the shown values: several plans of a job may have the same edge.
         self._mappings: dict[int, dict[ColumnMapping, str]] = {}
-        for row, holds in zip(rows, holding, strict=True):
-            if holds:
-                reached = identities.shown_node(row["to" if downstream else "from"])
-                whole = row["target"] is None
-                mapping = ColumnMapping(row["source"], row["target"], row["job"], transformation(row, whole=whole))
-                keys = self._mappings.setdefault(reached, {})
-                keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
+        for row, mapping in held_mappings(tx, plans, hops):
+            reached = Identities.of(tx).shown_node(row["to" if downstream else "from"])
+            keys = self._mappings.setdefault(reached, {})
+            keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
         """Distinct mappings of the hop to this dataset, DIRECT ones first, then by column; and their total number."""

@@ -17,13 +17,14 @@ from headwater_analysis.lineage.details import (
     PageDetails,
     latest_first,
 )
-from headwater_analysis.lineage.hops import Lineage, LineageEdge, LineageItem
+from headwater_analysis.lineage.hops import Lineage, LineageEdge
 from headwater_analysis.lineage.plans import Plans, WrittenDataset
 from headwater_analysis.lineage.scope import Influence, LineageDirection, LineageQuestion, Scope, scope_of
 from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
+from headwater_analysis.listing import MOST_NAMED, first_of
 from headwater_analysis.moments import moment
-from headwater_analysis.quality import DatasetQuality, quality_of
+from headwater_analysis.quality import quality_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_asset, resolve_column
 from headwater_graph.keys import dataset_key
@@ -36,7 +37,6 @@ class VisitPage:
     Attributes:
         visits: visits of the page's items, in order.
         through: visits between the start and the items.
-        next_cursor: cursor of the next page.
     """
 
     visits: list[LineageVisit]
@@ -82,7 +82,7 @@ def edges_between(
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     on_page = set(nodes)
-    # Edges as a set, because a node with both visits occurs twice.
+    # Edges are deduplicated: the search may visit a node twice, with and without an INDIRECT step on the path.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -102,7 +102,7 @@ def loops_of(
 ) -> tuple[LineageEdge, ...]:
     """Hops from the start to itself, and from each of these nodes to itself, in that order."""
     nodes = dict.fromkeys([reached.start, *(visit.node for visit in visits)])
-    # The same edges leave both visits of a node.
+    # A node that is visited twice has each loop edge twice.
     loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
     if not loops:
         return ()
@@ -113,7 +113,6 @@ def loops_of(
 
 MOST_LOOKED_AT = 1_000
 """Maximum number of datasets (the nearest) whose jobs are examined, and of these jobs (the latest seen)."""
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,6 @@ class Caveats:
 
     Attributes:
         incomplete: sentences on column lineage that is incomplete or unknown: there may be more results.
-        others: other sentences.
     """
 
     incomplete: tuple[str, ...]
@@ -166,13 +164,19 @@ def caveats(
     unseen = plans.unseen(asked) if of_columns else set(reasons)
     incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)
     ending = [] if upstream else readers_without_outputs(tx, datasets, scope.jobs, scope.as_of, scope.since)
-    sentences = (
-        *_incomplete(incomplete),
-        *_without_outputs([job.name for job in ending], "it or data derived from it" if nodes else "it"),
-        *_not_looked_at(len(nodes) - MOST_LOOKED_AT),
-    )
-    others = [] if reached.found else [feed for feed in feeds if feed[0] not in own]
-    return Caveats(sentences, tuple(_seen(others, upstream=upstream)))
+    sentences = list(_incomplete(incomplete))
+    if ending:
+        names, what = first_of(job.name for job in ending), "it or data derived from it" if nodes else "it"
+        sentences.append(f"{names} read{'s' * (len(ending) == 1)} {what}, but no output is known: there may be more.")
+    if (left := len(nodes) - MOST_LOOKED_AT) > 0:
+        farthest = f"the {left:,} farthest datasets and columns"
+        sentences.append(f"Jobs that use {farthest} weren't checked: there may be more.")
+    others = dict.fromkeys(title for key, title, *_ in feeds if key not in own)
+    if reached.found or not others:
+        return Caveats(tuple(sentences), ())
+    seen = f"was observed to {'be derived from' if upstream else 'feed'} {first_of(others)}"
+    without_plan = f"The dataset of this column {seen}, but no current plan has lineage for the column."
+    return Caveats(tuple(sentences), (without_plan,))
 
 
 def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
@@ -184,35 +188,12 @@ def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -
     return list(dict.fromkeys([*own, *(name for key in keys for name in identities.members(key))]))
 
 
-def _not_looked_at(datasets: int) -> Iterator[str]:
-    if datasets > 0:
-        yield f"Jobs that use the {datasets:,} farthest datasets and columns weren't checked: there may be more."
-
-
 def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
-    for name, reason in jobs[:_MOST_NAMED]:
+    for name, reason in jobs[:MOST_NAMED]:
         what = "isn't known" if reason is None else f"is incomplete ({reason})"
         yield f"Column lineage of {name} {what}: there may be more."
-    if len(jobs) > _MOST_NAMED:
-        yield f"Column lineage of {len(jobs) - _MOST_NAMED:,} more jobs isn't known, or is incomplete."
-
-
-def _without_outputs(jobs: Sequence[str], what: str) -> Iterator[str]:
-    if jobs:
-        yield f"{_listed(jobs)} read{'s' * (len(jobs) == 1)} {what}, but no output is known: there may be more."
-
-
-def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
-    if feeds:
-        others = dict.fromkeys(title for _, title, *_ in feeds)
-        seen = "was observed to be derived from" if upstream else "was observed to feed"
-        yield f"Its dataset {seen} {_listed(others)}, but no current plan has this column."
-
-
-def _listed(texts: Iterable[str]) -> str:
-    words = list(texts)
-    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
-    return ", ".join(words[:_MOST_NAMED]) + more
+    if len(jobs) > MOST_NAMED:
+        yield f"Column lineage of {len(jobs) - MOST_NAMED:,} more jobs isn't known, or is incomplete."
 
 
 def readers_without_outputs(
@@ -253,10 +234,8 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     scope = scope_of(tx, question)
     steps: Steps
     details: PageDetails
-    if question.column is None:
-        start = resolve_asset(tx, question.asset)
-    else:
-        start = resolve_column(tx, question.asset, question.column)
+    asked = question.asset, question.column
+    start = resolve_asset(tx, asked[0]) if asked[1] is None else resolve_column(tx, asked[0], asked[1])
     of_columns = start.asset.kind is AssetKind.COLUMN
     question.check_of(columns=of_columns)
     plans = Plans(tx, as_of=question.as_of, since=question.since)
@@ -279,6 +258,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     loops = loops_of(reached, page.visits, details, question.as_of)
     more = caveats(tx, scope, plans, dataset, reached, depth=question.depth, of_columns=of_columns)
     vias = [via for item in items for via in item.via] + [via for edge in (*edges, *loops) for via in edge.via]
+    assets = [asset, *(item.asset for item in items[: len(page.visits)])]
     indirect = sum(visit.indirect for visit in listed)
     return Lineage(
         start=start.asset,
@@ -301,7 +281,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         gone=_gone(tx, start.id),
         known_as=known_as(tx, start.asset),
         notes=(*more.incomplete, *more.others, *_on_names(tx, start.asset, steps)),
-        quality=_quality(tx, question, start.asset, items[: len(page.visits)]),
+        quality=tuple(quality_of(tx, assets, as_of=question.as_of)) if question.quality else (),
         consumers=_consumers(tx, question, [start.id, *(visit.node for visit in page.visits)]),
     )
 
@@ -319,9 +299,9 @@ def _on_names(tx: Transaction, start: Asset, steps: Steps) -> Iterator[str]:
     notes = dict.fromkeys(identities.column_notes(start))
     if isinstance(steps, ColumnSteps) and steps.former:
         notes |= dict.fromkeys(identities.former_notes(steps.former))
-    yield from list(notes)[:_MOST_NAMED]
-    if len(notes) > _MOST_NAMED:
-        yield f"There are such notes on {len(notes) - _MOST_NAMED:,} more columns."
+    yield from list(notes)[:MOST_NAMED]
+    if len(notes) > MOST_NAMED:
+        yield f"There are such notes on {len(notes) - MOST_NAMED:,} more columns."
 
 
 def _gone(tx: Transaction, node: int) -> bool:
@@ -329,14 +309,6 @@ def _gone(tx: Transaction, node: int) -> bool:
     identities = Identities.of(tx)
     identities.learn([node])
     return all(row["gone"] for row in tx.rows("lineage/columns", nodes=identities.expanded([node])))
-
-
-def _quality(
-    tx: Transaction, question: LineageQuestion, start: Asset, items: Sequence[LineageItem]
-) -> tuple[DatasetQuality, ...]:
-    if not question.quality:
-        return ()
-    return tuple(quality_of(tx, (start, *(item.asset for item in items)), as_of=question.as_of))
 
 
 def _unknown_until(tx: Transaction, node: int, as_of: datetime | None) -> datetime | None:

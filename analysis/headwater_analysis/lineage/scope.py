@@ -67,7 +67,6 @@ class LineageQuestion:
         columns: for datasets: whether to include column mappings along each hop.
         edges: whether to include every hop between the page's assets; False: only the hop that found each item.
         quality: whether to include results of the latest checks of the datasets on the page.
-        filters: filters of items and hops.
         as_of: time of the graph: only observations up to then are used.
         since: only hops seen at this time or later; together with `as_of`, hops current in between.
         limit: maximum number of items on a page.
@@ -129,11 +128,11 @@ class Scope:
 
     direction: LineageDirection
     as_of: datetime | None
-    since: datetime | None
-    jobs: list[str] | None
-    namespaces: list[str] | None
-    types: list[str] | None
-    tags: list[str] | None
+    since: datetime | None = None
+    jobs: list[str] | None = None
+    namespaces: list[str] | None = None
+    types: list[str] | None = None
+    tags: list[str] | None = None
 
     @property
     def filters_nodes(self) -> bool:

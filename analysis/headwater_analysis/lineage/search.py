@@ -164,7 +164,6 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     Args:
         start: node where the search begins.
         start_key: key of this node.
-        steps: the graph.
         depth: maximum number of hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}

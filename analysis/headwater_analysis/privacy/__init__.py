@@ -10,14 +10,11 @@ find_exposed  the question answered
 
 from headwater_analysis.privacy.exposed_data import Privacy
 from headwater_analysis.privacy.find_exposed import DEFAULT_THRESHOLD, PrivacyPage, PrivacyQuestion, privacy
-from headwater_analysis.privacy.operations import Exposure, Operation
-from headwater_analysis.sensitivity import SENSITIVE
+from headwater_analysis.privacy.operations import Exposure
 
 __all__ = [
     "DEFAULT_THRESHOLD",
-    "SENSITIVE",
     "Exposure",
-    "Operation",
     "Privacy",
     "PrivacyPage",
     "PrivacyQuestion",

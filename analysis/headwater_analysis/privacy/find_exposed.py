@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from headwater_analysis import paging
-from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
+from headwater_analysis.assets import Asset, dataset_asset, dataset_or_column, job_asset
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, notice
@@ -164,9 +164,7 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
         ended=sum(one.ending is not None for one in every.values()),
         lower=sum(map(is_lower, every.values())),
         consumers=consumers,
-        protected_consumers=tuple(each for each in consumers_of(tx, hidden) if each.key not in listed)
-        if hidden
-        else (),
+        protected_consumers=tuple(each for each in consumers_of(tx, hidden) if each.key not in listed),
         exits=surroundings.exits[:_MOST],
         exits_total=len(surroundings.exits),
         drops=surroundings.drops[:_MOST],
@@ -239,22 +237,16 @@ class _Details:
         self._paths = {one.visit.node: [step for step in found.walk.path(one.visit) if step.facts] for one in shown}
         steps = [step for path in self._paths.values() for step in path]
         nodes = {visit.node for step in steps for visit in (step.source, step.target)}
-        nodes |= {one.visit.node for one in shown} | set(sources)
-        nodes |= {found.walk.path(one.visit)[0].source.node for one in shown}
         self._first = {one.visit.node: found.walk.path(one.visit)[0].source.node for one in shown}
+        nodes |= {*self._first, *self._first.values(), *sources}
         self._assets = {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(nodes))["assets"]}
         edges = tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]
         self._edges = {row["edge"]: row for row in edges}
-        jobs = list(dict.fromkeys(SpreadStep(*step.facts).job for step in steps))
-        self._jobs = {
-            row["properties"]["key"]: job_asset(row["properties"]) for row in tx.one("impact/jobs", keys=jobs)["jobs"]
-        }
+        self._jobs = _jobs(tx, {SpreadStep(*step.facts).job for step in steps})
 
     def asset(self, node: int) -> Asset:
         """Dataset or column of a node."""
-        row = self._assets[node]
-        dataset, column = row["dataset"], row["column"]
-        return dataset_asset(dataset) if column is None else column_asset(dataset, column)
+        return dataset_or_column(self._assets[node]["dataset"], self._assets[node]["column"])
 
     def item(self, one: WorstVisit, *, is_lower: bool, today: date) -> PrivacyItem:
         """Build an item of the page."""
@@ -347,12 +339,8 @@ class _Surroundings:
             if is_readable and facts[node].dataset != node:
                 readable[facts[node].dataset] = readable.get(facts[node].dataset, 0) + 1
         members = {node: Identities.of(tx).members(keys[node]) for node in readable}
-        uses = {
-            row["key"]: row
-            for row in tx.one("privacy/readers", keys=sorted({key for each in members.values() for key in each}))[
-                "datasets"
-            ]
-        }
+        keys_of_all = sorted({key for each in members.values() for key in each})
+        uses = {row["key"]: row for row in tx.one("privacy/readers", keys=keys_of_all)["datasets"]}
         leaving: dict[int, list[str]] = {}
         for node, names in members.items():
             rows = [uses[name] for name in names if name in uses]

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge, StoredGraph
-from headwater_analysis.privacy.operations import effect_of
+from headwater_analysis.privacy.operations import BLACK_BOXES, effect_of
 from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import level_of
-
-BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
-"""Kinds of transformations that column lineage can't look into."""
 
 
 class LeavingEdge(NamedTuple):
@@ -23,7 +20,6 @@ class LeavingEdge(NamedTuple):
     Attributes:
         source: id of the column or dataset; for a black box that reads a whole dataset: id of the dataset, or of a
             requested column of the dataset.
-        stored: the edge.
         text: formula of the output, where known.
         field: path of the input field in that formula; None for a dataset.
         former: whether no current plan has the edge; data that was written before may still be there.

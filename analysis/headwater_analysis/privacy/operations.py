@@ -90,7 +90,8 @@ _EXPOSES: Final = {
     Operation.TOKENIZE: Exposure.LINKABLE,
     Operation.ENCRYPT: Exposure.ENCRYPTED,
 }
-_BLACK_BOXES: Final = frozenset({"EXTERNAL", "UNKNOWN"})
+BLACK_BOXES: Final = frozenset({"EXTERNAL", "UNKNOWN"})
+"""Kinds of transformations that column lineage can't look into."""
 _WORD = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|[^\W\d][\w.]*|[()]", re.UNICODE)
 _MOST_TEXT = 100_000
 
@@ -100,7 +101,6 @@ class Effect:
     """Effect of an edge on a sensitive value.
 
     Attributes:
-        operation: operation on the value.
         exposure: form of the value from here on; None: unchanged.
         decrypts: whether the edge makes an encrypted value readable.
         statistic: whether an AGGREGATE returns no single row's value, so that a large enough group hides it.
@@ -124,7 +124,6 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
     """Effect of an edge on the value of its input.
 
     Args:
-        kind: kind of the transformation.
         masking: whether the original value can't be recovered.
         expression: formula of the output in terms of input fields, where known.
         field: path of the input.
@@ -141,7 +140,7 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
         exposure,
         decrypts=exposure is None and bool(around & _DECRYPTS),
         statistic=operation is Operation.AGGREGATE and bool(around & _STATISTICS) and not around & _SELECTS,
-        possible=kind in _BLACK_BOXES,
+        possible=kind in BLACK_BOXES,
     )
 
 

@@ -40,7 +40,6 @@ class PrivacyEdge(NamedTuple):
         whole: whether the target is a dataset.
         direct: whether the value goes into the target.
         job: key of the job.
-        effect: effect of the job on the value.
         former: whether no current plan has this edge; data that was written before may still be there.
     """
 
@@ -141,7 +140,6 @@ class PrivacySpread:
     """Spread of sensitive values over the graph.
 
     Attributes:
-        walk: walk from visit to visit.
         reached: worst visit of each node, by node.
     """
 

@@ -27,18 +27,16 @@ from headwater_analysis.runs.records import (
     RunDetails,
     RunItem,
     RunPage,
-    RunParent,
     Turn,
     Use,
     UsePage,
 )
-from headwater_analysis.runs.run_details import inputs, outputs, run
-from headwater_analysis.runs.run_filter import ALL_RUNS, CONTEXT_NAMES, RunFilter
-from headwater_analysis.runs.run_names import resolve_either, resolve_owner, resolve_run
+from headwater_analysis.runs.run_details import run, uses
+from headwater_analysis.runs.run_filter import CONTEXT_NAMES, RunFilter
+from headwater_analysis.runs.run_names import resolve_either
 from headwater_analysis.runs.versions import Producer, VersionItem, VersionPage, versions
 
 __all__ = [
-    "ALL_RUNS",
     "CONTEXT_NAMES",
     "BusinessVersion",
     "IntervalItem",
@@ -54,21 +52,17 @@ __all__ = [
     "RunFilter",
     "RunItem",
     "RunPage",
-    "RunParent",
     "Turn",
     "Use",
     "UsePage",
     "VersionItem",
     "VersionPage",
-    "inputs",
     "intervals",
     "last_good",
     "open_runs",
-    "outputs",
     "resolve_either",
-    "resolve_owner",
-    "resolve_run",
     "run",
     "runs",
+    "uses",
     "versions",
 ]

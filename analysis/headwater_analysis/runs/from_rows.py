@@ -111,7 +111,6 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
     """Build micro-batches of one query, in batch order, each with gaps and overlaps since the previous known one.
 
     Args:
-        found: the micro-batches.
         every: whether the rows include all known micro-batches between the first and the last.
     """
     befores = micro_batches.befores(tx, found, every=every)

@@ -44,10 +44,9 @@ def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = N
     """
 
     def question(tx: Transaction) -> Turn:
-        of = resolve_owner(tx, job, dataset)
-        no_span: dict[str, Any] = {"since": None, "until": None}
-        good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, began=None, key="", limit=1, **no_span)
-        after = begins_at(good[0]) if good else {"began": None, "key": ""}
+        of = resolve_owner(tx, job, dataset).asset
+        good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, limit=1)
+        after = begins_at(good[0]) if good else {}
         bad = ask_runs(tx, "next_of", of, Role.WROTE, states=_BAD, **after)
         return Turn(of, good[0] if good else None, bad[0] if bad else None, quality_turns(tx, of))
 
@@ -58,7 +57,6 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     """Changes from good to bad quality in streaming queries and batch runs of a job or dataset, by assertions.
 
     Args:
-        of: the job or dataset.
         most: maximum number of queries, and of jobs, to read, in order of key; None: all.
 
     Returns:

@@ -66,7 +66,7 @@ def runs(
     narrowed = only.parameters()
 
     def question(tx: Transaction) -> RunPage:
-        of = resolve_owner(tx, job, dataset)
+        of = resolve_owner(tx, job, dataset).asset
         wanted = None if states is None else [state.value for state in states]
         asked = ("runs", tx.tenant, of.key, role, wanted, since, until, narrowed)
         began, key = paging.decode_moment(cursor, question=asked)
@@ -125,7 +125,10 @@ def open_runs(
 
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
-    """Read runs by the statement `<which>_job` or `<which>_dataset`; `of` reads a page, `next_of` the run after one."""
+    """Read runs by the statement `<which>_job` or `<which>_dataset`; `of` reads a page, `next_of` the run after one.
+
+    Without further parameters of the statement, runs of any state and time are read, from the latest on.
+    """
     rows = tx.rows(f"runs/{which}_{_kind(of)}", **{**_of(tx, of, role), **parameters})
     return run_items(tx, [row["run"] for row in rows])
 
@@ -146,5 +149,5 @@ def _kind(of: Asset) -> str:
 
 def _of(tx: Transaction, of: Asset, role: Role) -> dict[str, Any]:
     link, use = _LINKS[role]
-    every = ALL_RUNS.parameters()
+    every = {"states": None, "began": None, "key": "", "since": None, "until": None, **ALL_RUNS.parameters()}
     return {**every, "of": of_names(tx, of), "link": link, "use": use, "probed": PROBED, "epoch": EPOCH}

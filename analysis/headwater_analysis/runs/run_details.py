@@ -18,7 +18,6 @@ from headwater_analysis.runs.from_rows import interval_items, quality, use
 from headwater_analysis.runs.notes import notes
 from headwater_analysis.runs.records import (
     BusinessVersion,
-    IntervalItem,
     Role,
     RunDetails,
     RunItem,
@@ -28,15 +27,13 @@ from headwater_analysis.runs.records import (
 )
 from headwater_analysis.runs.run_names import resolve_run
 from headwater_analysis.schemas import first_reports
-from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_analysis.trace.traced_parts import OffsetSpan, weakest
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
 """Maximum number of inputs, and of outputs, in a run's details."""
 MOST_USES = 10_000
 """Maximum number of a run's uses of datasets to read."""
-
-_CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
 
 
 def run(reader: Reader, run_id: str) -> RunDetails:
@@ -90,27 +87,14 @@ def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersio
     return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
 
 
-def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """List the datasets that a run read, by name, with the part of each.
+def uses(reader: Reader, run_id: str, role: Role, *, limit: int = 100, cursor: str | None = None) -> UsePage:
+    """List the datasets that a run read, or those that it wrote, by name, with the part of each.
 
     Raises:
         NotFoundError: no such run.
         QuestionError: the cursor belongs to another question.
     """
-    return _uses(reader, run_id, Role.READ, limit, cursor)
 
-
-def outputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """List the datasets that a run wrote, by name, with the part of each.
-
-    Raises:
-        NotFoundError: no such run.
-        QuestionError: the cursor belongs to another question.
-    """
-    return _uses(reader, run_id, Role.WROTE, limit, cursor)
-
-
-def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | None) -> UsePage:
     def question(tx: Transaction) -> UsePage:
         item = resolve_run(tx, run_id)
         asked = ("uses", tx.tenant, item.key, role)
@@ -156,7 +140,7 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
         first = micro_batches.following(tx, [stretch], 1, wanted=wanted)[0]
         last = micro_batches.preceding(tx, [stretch], 1, wanted=wanted)[0]
         for interval in (*interval_items(tx, first), *interval_items(tx, last)):
-            for each in _of(interval, role):
+            for each in interval.inputs if role is Role.READ else interval.outputs:
                 before = out.get(_use_key(each))
                 out[_use_key(each)] = each if before is None else joined(before, each, batches)
     return [each if complete else _bounded(each) for each in out.values()]
@@ -166,16 +150,13 @@ def _bounded(use: Use) -> Use:
     """Lower the certainty to UPPER_BOUND: batches between the known ones may be unknown."""
     if use.certainty is None:
         return use
-    return replace(use, certainty=min(use.certainty, Certainty.UPPER_BOUND, key=_CERTAINTIES.index))
+    return replace(use, certainty=weakest(use.certainty, Certainty.UPPER_BOUND))
 
 
 def joined(first: Use, last: Use, batches: int) -> Use:
-    """Merge two uses, from the start of the first to the end of the last, without values of one batch, such as rows.
+    """Merge the uses of a run's first and last micro-batch, from the start of the first to the end of the last.
 
-    Args:
-        first: use of a run's first micro-batch.
-        last: use of its last one.
-        batches: number of the run's micro-batches.
+    Values of one batch, such as rows, are left out. The run has `batches` micro-batches.
     """
     starts = {span.partition: span for span in first.offsets}
     ends = {span.partition: span for span in last.offsets}
@@ -194,7 +175,7 @@ def joined(first: Use, last: Use, batches: int) -> Use:
         inputs=None if made_from is None else tuple(sorted(made_from)),
         offsets=tuple(spans),
         from_version=first.from_version,
-        certainty=min(known, key=_CERTAINTIES.index) if known else None,
+        certainty=weakest(*known) if known else None,
         rows=None,
         bytes=None,
         files=None,
@@ -208,11 +189,11 @@ def _versions(first: Use, last: Use, batches: int) -> Use:
 
     Delta's versions are a range; ids of Iceberg's snapshots don't grow.
     """
-    known = min(first.certainty or Certainty.UNKNOWN, last.certainty or Certainty.UNKNOWN, key=_CERTAINTIES.index)
+    known = weakest(first.certainty or Certainty.UNKNOWN, last.certainty or Certainty.UNKNOWN)
     bounds = [int(each.version) for each in (first, last) if each.version is not None and each.version.isdecimal()]
     of_delta = last.format == "delta" and len(bounds) == 2
     if not of_delta or bounds[1] - bounds[0] + 1 != batches:
-        known = min(known, Certainty.UPPER_BOUND, key=_CERTAINTIES.index)
+        known = weakest(known, Certainty.UPPER_BOUND)
     return replace(
         last,
         position="table_range" if of_delta else last.position,
@@ -224,10 +205,6 @@ def _versions(first: Use, last: Use, batches: int) -> Use:
         files=None,
         partitions=(),
     )
-
-
-def _of(interval: IntervalItem, role: Role) -> tuple[Use, ...]:
-    return interval.inputs if role is Role.READ else interval.outputs
 
 
 def _use_key(each: Use) -> tuple[str, int]:
@@ -245,7 +222,6 @@ class Reference(NamedTuple):
     """Part of reference data that a run read.
 
     Attributes:
-        use: the part.
         names: keys of the dataset under all its names.
     """
 
@@ -269,11 +245,6 @@ def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[U
     Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The version that a
     run read explains its outputs, whenever it ran. The version of files is the list of files: a file that is
     overwritten under its own name looks unchanged.
-
-    Args:
-        run_id: id of the run.
-        found: reference data that it read.
-        wrote: outputs of the run.
     """
     out = []
     for read, names in found:

@@ -8,7 +8,7 @@ from functools import partial
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Transaction
-from headwater_analysis.resolve import resolve_dataset, resolve_job
+from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
 from headwater_analysis.runs.from_rows import run_items
 from headwater_analysis.runs.records import RunItem
 from headwater_graph.keys import run_key
@@ -80,7 +80,7 @@ def id_prefixes(text: str) -> list[str]:
     return list(dict.fromkeys((text, "-".join(part for part in parts if part))))
 
 
-def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asset:
+def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> FoundNode:
     """Return the job or dataset of the question.
 
     Raises:
@@ -90,7 +90,7 @@ def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asse
     """
     if (job is None) == (dataset is None):
         raise QuestionError("Name either a job or a dataset.", field="job" if job is None else "dataset")
-    return resolve_job(tx, job).asset if job is not None else resolve_dataset(tx, str(dataset)).asset
+    return resolve_job(tx, job) if job is not None else resolve_dataset(tx, str(dataset))
 
 
 def resolve_either(tx: Transaction, text: str) -> Asset:

@@ -6,9 +6,7 @@ consumers     declared consumers by words of their names
 search        the question: pages of hits, best first
 """
 
-from headwater_analysis.search.consumers import FoundConsumer
-from headwater_analysis.search.facets import SearchFacets
 from headwater_analysis.search.names import exact, nearest
 from headwater_analysis.search.search import Hit, Match, SearchPage, search
 
-__all__ = ["FoundConsumer", "Hit", "Match", "SearchFacets", "SearchPage", "exact", "nearest", "search"]
+__all__ = ["Hit", "Match", "SearchPage", "exact", "nearest", "search"]

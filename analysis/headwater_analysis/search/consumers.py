@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from headwater_analysis.declared import declared
@@ -53,7 +53,7 @@ def consumers_called(
     if text and not asked:
         return ()
     rows = tx.rows("search/consumers", limit=_MOST_NAMES)
-    named = [row for row in rows if _begins(row["name"], asked)]
+    named = [row for row in rows if begins(words(row["name"]), asked)]
     named.sort(key=lambda row: (row["name"].casefold() != text.casefold(), row["name"]))
     any_filter = is_owner is not None or is_tag is not None
     looked_at = named[: _MOST_FILTERED if any_filter else MOST_FOUND]
@@ -72,6 +72,6 @@ def consumers_called(
     return tuple(found[:MOST_FOUND])
 
 
-def _begins(name: str, asked: list[str]) -> bool:
-    of_name = words(name)
+def begins(of_name: Collection[str], asked: Iterable[str]) -> bool:
+    """Return whether, for each asked word, a word of a name begins with it."""
     return all(any(word.startswith(each) for word in of_name) for each in asked)

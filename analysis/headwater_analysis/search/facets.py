@@ -38,13 +38,14 @@ def facets_of_hits(rows: Sequence[Row]) -> SearchFacets:
         namespaces=counted_values([row.asset.namespace] for row in rows),
         owners=counted_values(row.owners for row in rows),
         tags=counted_values(
-            [f"{key}={value}" if value else key for key, value, column in row.tags if _is_own(row, column)]
+            # A row of a column has the tags of all columns of its dataset.
+            [
+                f"{key}={value}" if value else key
+                for key, value, column in row.tags
+                if row.asset.kind is not AssetKind.COLUMN or column == row.asset.column
+            ]
             for row in rows
         ),
         sensitivities=counted_values([row.sensitivity] if row.sensitivity else [] for row in rows),
         kinds=counted_values([row.asset.kind.value] for row in rows),
     )
-
-
-def _is_own(row: Row, column: str) -> bool:
-    return row.asset.kind is not AssetKind.COLUMN or column == row.asset.column

@@ -22,7 +22,6 @@ class Row:
 
     Attributes:
         id: Neo4j's id.
-        asset: asset of the node.
         score: Lucene's score, comparable within one kind.
         names: names by which the node can be found.
         owners: owners; for a column, its dataset's owners.
@@ -56,6 +55,7 @@ def read_rows(
     limit: int,
     namespace: str | None = None,
     types: Sequence[str] = (),
+    aliases: bool = False,
 ) -> list[Row]:
     """Read rows of the index for a query.
 
@@ -65,30 +65,16 @@ def read_rows(
         limit: maximum number of rows in the namespace to return.
         namespace: namespace of the dataset or job; None: any.
         types: types of the dataset or job, in capitals; empty: any.
+        aliases: whether to search datasets by their other names, which are then in the rows' `names`, too.
     """
+    name = "search/aliases" if aliases else _STATEMENTS[kind]
     given = {"namespace": namespace, "types": list(types) or None}
-    return rows_of(kind, tx.one(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, **given))
+    return rows_of(kind, tx.one(name, query=query, looked_at=looked_at, limit=limit, **given))
 
 
 def rows_of(kind: AssetKind, found: Mapping[str, Any]) -> list[Row]:
     """Build rows from a record of one of the search statements."""
     return [_row(kind, each) for each in found["rows"]]
-
-
-def read_aliases(
-    tx: Transaction,
-    query: str,
-    *,
-    looked_at: int,
-    limit: int,
-    namespace: str | None = None,
-    types: Sequence[str] = (),
-) -> list[Row]:
-    """Read datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
-    given = {"namespace": namespace, "types": list(types) or None}
-    found = tx.one("search/aliases", query=query, looked_at=looked_at, limit=limit, **given)["rows"]
-    rows = ((_row(AssetKind.DATASET, each), each["properties"]["aliases"]) for each in found)
-    return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
 
 
 def with_uses(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
@@ -114,7 +100,8 @@ def _row(kind: AssetKind, found: Mapping[str, Any]) -> Row:
     if kind is AssetKind.COLUMN:
         asset, names, gone = column_asset(owner, own), (own["name"],), bool(owner["dropped"]) or own["left"]
     elif kind is AssetKind.DATASET:
-        asset, names, gone = dataset_asset(own), (own["name"], own["title"] or own["name"]), bool(own["dropped"])
+        names = own["name"], own["title"] or own["name"], *own.get("aliases", ())
+        asset, gone = dataset_asset(own), bool(own["dropped"])
     else:
         asset, names, gone = job_asset({**own, "processing_type": own["type"]}), (own["name"],), False
     owners = tuple(owner["owners"] or ())

@@ -36,7 +36,6 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
     Args:
         tenant: tenant of the nodes.
         text: words of names; without words, all nodes match.
-        narrowed: further clauses.
     """
     asked = words(text)[:MOST_WORDS]
     each = " ".join(f"+({_beginning(word)})" for word in asked)

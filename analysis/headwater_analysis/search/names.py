@@ -11,7 +11,7 @@ import difflib
 from headwater_analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_analysis.reader import Transaction
 from headwater_analysis.search import lucene_query
-from headwater_analysis.search.found_rows import Row, read_aliases, read_rows
+from headwater_analysis.search.found_rows import Row, read_rows
 
 MOST_EXACT = 1_000
 """Maximum number of assets with one name that `exact` returns; there may be more."""
@@ -23,22 +23,19 @@ _MOST_NEAREST = 5
 _LEAST_ALIKE = 0.3
 
 
-def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]]:
+def exact(tx: Transaction, kind: AssetKind, name: str, *, aliases: bool = False) -> list[tuple[int, Asset]]:
     """Assets with exactly this name, in this case: a dataset's name or title, a job's name, a column's field path.
 
     A dataset or job can be found as soon as its write transaction ends; a column some milliseconds later.
 
+    Args:
+        aliases: whether to find datasets by another name, for example in a catalog.
+
     Returns:
         Neo4j's id, valid within the transaction, and the asset; in order of key.
     """
-    rows = read_rows(tx, kind, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
-    found = [row for row in rows if name in row.names]
-    return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
-
-
-def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
-    """Datasets with exactly this other name, for example in a catalog; case matters. Returns like `exact`."""
-    rows = read_aliases(tx, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    asked = lucene_query.whole(tx.tenant, name)
+    rows = read_rows(tx, kind, asked, looked_at=MOST_EXACT, limit=MOST_EXACT, aliases=aliases)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
 

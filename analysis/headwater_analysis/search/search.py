@@ -15,10 +15,10 @@ from headwater_analysis.errors import NotPreparedError, QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.search import lucene_query
-from headwater_analysis.search.consumers import FoundConsumer, consumers_called
+from headwater_analysis.search.consumers import FoundConsumer, begins, consumers_called
 from headwater_analysis.search.declared import declared_rows, with_declared
 from headwater_analysis.search.facets import SearchFacets, facets_of_hits
-from headwater_analysis.search.found_rows import Row, columns_of, read_aliases, read_rows, with_uses
+from headwater_analysis.search.found_rows import Row, columns_of, read_rows, with_uses
 from headwater_graph.words import words
 from headwater_schemas.events import Sensitivity
 
@@ -333,7 +333,7 @@ def _shown(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
 def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
     """Datasets found by their own or other names, each once, under its shown name."""
     given: dict[str, Any] = {"namespace": filters.namespace, "types": filters.types}
-    named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, **given)
+    named = read_rows(tx, AssetKind.DATASET, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, aliases=True, **given)
     identities, found = Identities.of(tx), dict[str, Row]()
     identities.look_at(row.asset.key for row in (*rows, *named))
     for row in (*rows, *named):
@@ -384,7 +384,7 @@ def _match(row: Row, text: str) -> Match:
     of_names = {word for name in (row.asset.namespace, *row.names) for word in _words(name)}
     if of_text and of_names.issuperset(of_text):
         return Match.WORDS
-    if of_text and _begins(of_names, of_text):
+    if of_text and begins(of_names, of_text):
         return Match.BEGINNINGS
     return Match.OWNER_OR_TAG if row.labelled else Match.ALIKE
 
@@ -417,10 +417,6 @@ def _starts(row: Row, text: str) -> bool:
 
 
 _LAST_PART = re.compile(r"[./]")
-
-
-def _begins(of_names: set[str], of_text: Sequence[str]) -> bool:
-    return all(any(name.startswith(word) for name in of_names) for word in of_text)
 
 
 def _has_words(texts: Sequence[str], text: str) -> bool:

@@ -2,34 +2,26 @@
 
 entries    runs, micro-batches, breaks; bars of an overview
 timelines  the latest micro-batches and runs
-overview   years of micro-batches, counted
+overviews  years of micro-batches, counted
 """
 
 from headwater_analysis.timeline.entries import (
     Break,
     Overview,
     OverviewBar,
-    Position,
     Timeline,
     TimelineInterval,
-    TimelineQuery,
-    TimelineRun,
 )
-from headwater_analysis.timeline.overview import MOST_BARS, dataset_overview, job_overview
-from headwater_analysis.timeline.timelines import dataset_timeline, job_timeline
+from headwater_analysis.timeline.overviews import MOST_BARS, overview
+from headwater_analysis.timeline.timelines import timeline
 
 __all__ = [
     "MOST_BARS",
     "Break",
     "Overview",
     "OverviewBar",
-    "Position",
     "Timeline",
     "TimelineInterval",
-    "TimelineQuery",
-    "TimelineRun",
-    "dataset_overview",
-    "dataset_timeline",
-    "job_overview",
-    "job_timeline",
+    "overview",
+    "timeline",
 ]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from headwater_analysis import micro_batches, moments, paging
-from headwater_analysis.assets import dataset_asset
+from headwater_analysis.assets import AssetKind, dataset_asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.interval_fields import stored_values
@@ -23,7 +23,8 @@ from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import moment
 from headwater_analysis.paging import check_limit, malformed
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
+from headwater_analysis.resolve import FoundNode
+from headwater_analysis.runs.run_names import resolve_owner
 from headwater_analysis.timeline.entries import (
     Break,
     Position,
@@ -126,7 +127,6 @@ class TimelinePage:
     """Page of a timeline.
 
     Attributes:
-        intervals: micro-batches.
         before: batch id before which the next page begins, by query; None if there is no next page.
     """
 
@@ -194,33 +194,35 @@ def read(text: str, queries: Iterable[str]) -> dict[str, int]:
         raise malformed() from error
 
 
-def ids_of(tx: Transaction, kind: str, found: FoundNode) -> dict[str, Any]:
-    """Parameters of `timeline/*_of_*` statements for a job or dataset; a dataset with all of its names."""
-    if kind == "job":
-        return {"id": found.id}
+def rows_of(tx: Transaction, found: FoundNode, what: str, **parameters: Any) -> list[Any]:
+    """Rows of the statement `timeline/<what>_of_job` or `…_of_dataset`; a dataset counts with all of its names."""
+    if found.asset.kind is AssetKind.JOB:
+        return tx.rows(f"timeline/{what}_of_job", id=found.id, **parameters)
     identities = Identities.of(tx)
     identities.learn([found.id])
-    return {"ids": identities.expanded([found.id])}
+    return tx.rows(f"timeline/{what}_of_dataset", ids=identities.expanded([found.id]), **parameters)
 
 
-def queries_of(tx: Transaction, kind: str, of: Mapping[str, Any]) -> list[TimelineQuery]:
-    """Streaming queries of the job or dataset, given the result of `ids_of`."""
-    return [_query(row["query"]) for row in tx.rows(f"timeline/queries_of_{kind}", **of)]
+def queries_of(tx: Transaction, found: FoundNode) -> list[TimelineQuery]:
+    """Streaming queries of a job, or queries that read or write a dataset."""
+    return [_query(row["query"]) for row in rows_of(tx, found, "queries")]
 
 
-def job_timeline(
+def timeline(
     reader: Reader,
-    job: str,
     *,
+    job: str | None = None,
+    dataset: str | None = None,
     begin: datetime | None = None,
     end: datetime | None = None,
     limit: int = 100,
     cursor: str | None = None,
 ) -> Timeline:
-    """Return the latest micro-batches and runs of a job.
+    """Return the latest micro-batches and runs of a job, or those that read or write a dataset.
 
     Args:
         job: name, key, or namespace and name, as for `resolve_job`.
+        dataset: a dataset, as for `resolve_dataset`. Give either a job or a dataset.
         begin: leave out runs that ended, and micro-batches that began, before this time.
         end: leave out runs and micro-batches that began at this time or later. With `begin` or `end`, micro-batches
             without a known time are left out, too.
@@ -230,43 +232,18 @@ def job_timeline(
     Raises:
         QuestionError: the span ends before it begins, the limit isn't from 1 to 1,000, or the cursor belongs to another
             question.
-        NotFoundError: no such job; with the nearest names.
-        AmbiguousError: several jobs have this name.
+        NotFoundError: no such job or dataset; with the nearest names.
+        AmbiguousError: several have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
-    return _timeline(reader, resolve_job, "job", job, Span(begin, end), limit, cursor)
-
-
-def dataset_timeline(
-    reader: Reader,
-    dataset: str,
-    *,
-    begin: datetime | None = None,
-    end: datetime | None = None,
-    limit: int = 100,
-    cursor: str | None = None,
-) -> Timeline:
-    """Return the latest micro-batches and runs that read or write a dataset; arguments as for `job_timeline`."""
-    return _timeline(reader, resolve_dataset, "dataset", dataset, Span(begin, end), limit, cursor)
-
-
-def _timeline(
-    reader: Reader,
-    resolve: Callable[[Transaction, str], FoundNode],
-    kind: str,
-    asked: str,
-    span: Span,
-    limit: int,
-    cursor: str | None,
-) -> Timeline:
+    span = Span(begin, end)
     span.check()
     check_limit(limit)
 
     def question(tx: Transaction) -> Timeline:
-        found = resolve(tx, asked)
-        same = ("timeline", tx.tenant, kind, found.asset.key, span)
-        of = ids_of(tx, kind, found)
-        queries = queries_of(tx, kind, of)
+        found = resolve_owner(tx, job, dataset)
+        same = ("timeline", tx.tenant, found.asset.kind.value.lower(), found.asset.key, span)
+        queries = queries_of(tx, found)
         keys = [query.key for query in queries]
         if cursor is None:
             before = dict.fromkeys(keys, FIRST_PAGE)
@@ -276,10 +253,10 @@ def _timeline(
         page = latest(tx, before, span, limit)
         runs = []
         if cursor is None:
-            runs = tx.rows(f"timeline/runs_of_{kind}", **of, begin=span.begin, end=span.end, limit=limit)
+            runs = rows_of(tx, found, "runs", begin=begin, end=end, limit=limit)
         return Timeline(
             found.asset,
-            found.asset if kind == "job" else None,
+            found.asset if found.asset.kind is AssetKind.JOB else None,
             tuple(queries),
             _intervals(tx, page.intervals),
             tuple(_run(row["run"]) for row in runs),

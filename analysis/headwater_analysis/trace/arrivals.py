@@ -32,7 +32,6 @@ class ArrivedRecords:
     """Records of a topic in a time range, by their timestamps.
 
     Attributes:
-        ranges: range of each partition.
         topic_id: Kafka's id of the topic's incarnation; None if the broker has no topic ids.
         by_broker: whether the broker sets timestamps when it appends records, rather than their producer.
     """

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.assets import Asset, job_asset
-from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from, preceding, rewinds, row
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, preceding, rewinds, row, stored_batches
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.traced_parts import RunBrief
 from headwater_analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
-from headwater_graph.facts.nodes import IntervalFacts
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -48,23 +47,15 @@ class Query:
         return list(zip(first, [*(start - 1 for start in self.rewinds), self.last_batch], strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A micro-batch from an Interval or Conflict, or several consecutive ones from `first` to `last`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Execution:
+    """A micro-batch or batch run.
 
     Attributes:
-        conflict: whether this is a report that lost to another report of the same micro-batch with other positions.
-        query: key of its query.
-        first, last: batch ids.
-        started_at, ended_at: times of the trigger, where known.
-        uses: its inputs and outputs.
+        started_at, ended_at: times of the trigger or run, where known.
         properties: all stored properties.
     """
 
-    conflict: bool
-    query: str
-    first: int
-    last: int
     started_at: datetime | None
     ended_at: datetime | None
     uses: tuple[StoredUse, ...]
@@ -77,6 +68,22 @@ class Batch:
     def writes(self, dataset: str | None = None) -> list[StoredUse]:
         """Outputs, to one dataset or all."""
         return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(_Execution):
+    """A micro-batch from an Interval or Conflict, or several consecutive ones from `first` to `last`.
+
+    Attributes:
+        conflict: whether this is a report that lost to another report of the same micro-batch with other positions.
+        query: key of its query.
+        first, last: batch ids.
+    """
+
+    conflict: bool
+    query: str
+    first: int
+    last: int
 
     @property
     def key(self) -> str:
@@ -98,24 +105,12 @@ class Batch:
         return moment(self.properties.get(name))
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(_Execution):
     """A batch run."""
 
     key: str
     job: Asset | None
-    started_at: datetime | None
-    ended_at: datetime | None
-    uses: tuple[StoredUse, ...]
-    properties: Mapping[str, Any] = field(repr=False)
-
-    def reads(self, dataset: str | None = None) -> list[StoredUse]:
-        """Inputs, from one dataset or all."""
-        return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
-
-    def writes(self, dataset: str | None = None) -> list[StoredUse]:
-        """Outputs, to one dataset or all."""
-        return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
 
     @property
     def brief(self) -> RunBrief:
@@ -129,9 +124,9 @@ class Run:
         )
 
 
-def read_queries(tx: Transaction, found: Iterable[Mapping[str, Any]]) -> dict[str, Query | None]:
+def read_queries(tx: Transaction, queries: Iterable[Mapping[str, Any]]) -> dict[str, Query | None]:
     """Build queries, by key; None for a query without a known batch."""
-    known = {stored["key"]: stored for stored in found}
+    known = {stored["key"]: stored for stored in queries}
     back = rewinds(tx, {key: [batch for each in stored["rewinds"] for batch in each] for key, stored in known.items()})
     return {
         key: None
@@ -151,18 +146,18 @@ def read_queries(tx: Transaction, found: Iterable[Mapping[str, Any]]) -> dict[st
     }
 
 
-def read_batch(found: Record | Mapping[str, Any]) -> Batch:
+def read_batch(stored_batch: Record | Mapping[str, Any]) -> Batch:
     """Build a micro-batch from an Interval or Conflict."""
-    stored = found["properties"]
-    started = moment(stored.get("processing_time"))
+    stored = stored_batch["properties"]
+    started, millis = moment(stored.get("processing_time")), stored.get("duration_ms")
     return Batch(
-        conflict=found["label"] == "Conflict",
+        conflict=stored_batch["label"] == "Conflict",
         query=stored["query"],
         first=stored["batch_id"],
         last=stored.get("last_batch", stored["batch_id"]),
         started_at=started,
-        ended_at=_ended(started, stored.get("duration_ms")),
-        uses=_uses(found["uses"]),
+        ended_at=None if started is None or millis is None else started + timedelta(milliseconds=millis),
+        uses=_uses(stored_batch["uses"]),
         properties=stored,
     )
 
@@ -180,10 +175,6 @@ def read_run(row: Record) -> Run:
     )
 
 
-def _ended(started: datetime | None, millis: int | None) -> datetime | None:
-    return None if started is None or millis is None else started + timedelta(milliseconds=millis)
-
-
 def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
     """Inputs and committed outputs. A failed run mostly has no outputs."""
     committed = (row for row in rows if not row[2].get("uncommitted"))
@@ -191,36 +182,11 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
     return tuple(read_use(*row) for row in ordered)
 
 
-class RangesByPartition(Mapping[int, tuple[int, int]]):
-    """View of a position's parallel lists as offset ranges by partition."""
-
-    def __init__(self, position: Mapping[str, Any]) -> None:
-        self._indices = {partition: index for index, partition in enumerate(position["partitions"])}
-        self._from, self._to = position["from"], position["to_exclusive"]
-
-    def __getitem__(self, partition: int) -> tuple[int, int]:
-        index = self._indices[partition]
-        return self._from[index], self._to[index]
-
-    def end(self, partition: int) -> int:
-        """End of a partition's range; takes half the time of reading the whole range."""
-        end: int = self._to[self._indices[partition]]
-        return end
-
-    def __contains__(self, partition: object) -> bool:
-        return partition in self._indices
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._indices)
-
-    def __len__(self) -> int:
-        return len(self._indices)
-
-
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
     """Offset range by partition of a Kafka position, empty ranges included; of a table range: {VERSIONS: versions}."""
     if position.get("position") == "kafka":
-        return RangesByPartition(position)
+        ranges = zip(position["from"], position["to_exclusive"], strict=True)
+        return dict(zip(position["partitions"], ranges, strict=True))
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
         return {VERSIONS: bounds}
     return {}
@@ -233,19 +199,15 @@ def same_topic(one: str | None, other: str | None) -> bool:
 
 def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
     """Read the intervals of each query between two batch ids, both included; at most `limit` for each query."""
-    return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
+    return [batches_of(each) for each in stored_batches(tx, [Stretch(*each) for each in wanted], limit)]
 
 
-def batches_of(found: Iterable[StoredMicroBatch]) -> list[Batch]:
+def batches_of(intervals: Iterable[StoredMicroBatch]) -> list[Batch]:
     """Decode intervals."""
-    return [each.read(_read_found) for each in found]
-
-
-def _read_found(interval: IntervalFacts) -> Batch:
-    return read_batch(row(interval))
+    return [read_batch(row(each.interval())) for each in intervals]
 
 
 def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
     """Read the last `limit` intervals of each query before a batch id, the latest first."""
-    found = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
-    return [[read_batch(row(interval)) for interval in intervals] for intervals in found]
+    earlier = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
+    return [[read_batch(row(interval)) for interval in intervals] for intervals in earlier]

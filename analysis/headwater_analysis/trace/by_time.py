@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from headwater_analysis.moments import moment
 from headwater_analysis.trace.batches import Batch, Query, before, stretches
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import BY_TIME, HopDraft, PendingPart, micro_batches, overall
 from headwater_analysis.trace.locate import STRETCH
 from headwater_analysis.trace.parts import between, given
-from headwater_analysis.trace.search import Row, Search, run_by_time
+from headwater_analysis.trace.search import Search, is_after, reached_after, run_by_time
 from headwater_analysis.trace.traced_parts import Part
 from headwater_schemas.events import Certainty
 
@@ -20,7 +19,6 @@ def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str
     """Build a hop for each query, over its micro-batches since the part was written (backwards: until it was used).
 
     Args:
-        context: the trace.
         asked: query, part, and a sentence: why the part can't be found among the query's recorded offsets or files.
     """
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
@@ -47,7 +45,7 @@ def first_after(
 ) -> list[int | None]:
     """Find each query's first batch known to have begun after its time (with `inclusive`: at or after it)."""
     searches = [
-        Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
+        Search(query.key, query.first_batch, query.last_batch, reached_after(time, inclusive=inclusive))
         for query, time in asked
     ]
     run_by_time(context.tx, searches)
@@ -58,7 +56,7 @@ def first_after(
             later = [
                 batch.first
                 for batch in _back_to(context, query, first, time)
-                if batch.started_at is not None and _is_after(batch.started_at, time, inclusive=inclusive)
+                if batch.started_at is not None and is_after(batch.started_at, time, inclusive=inclusive)
             ]
             first = later[-1] if later else first
         found.append(first)
@@ -71,7 +69,6 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
     It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
 
     Args:
-        query: query of the batches.
         after: result of `first_after` for this query.
     """
     first = query.last_batch + 1 if after is None else after
@@ -119,10 +116,10 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
     )
 
 
-def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
-    """Return the micro-batches from `first` to `last` and True; if there are many, only the two ends and False."""
-    [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
-    if len(batches) < STRETCH or batches[-1].last >= last:
+def ends(context: Context, query: Query, first: int, last: int, most: int = STRETCH) -> tuple[list[Batch], bool]:
+    """Return the micro-batches from `first` to `last` and True; if there are `most`, only the two ends and False."""
+    [batches] = stretches(context.tx, [(query.key, first, last)], most)
+    if len(batches) < most or batches[-1].last >= last:
         return batches, True
     [final] = before(context.tx, [(query.key, last + 1)])
     return [batches[0], *final], False
@@ -133,15 +130,3 @@ def _given(context: Context, batches: Sequence[Batch], used: str, *, complete: b
         used_by = [(batch, frozenset({used})) for batch in batches]
         return given(used_by, context.datasets, backward=context.backward)
     return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
-
-
-def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Row], bool | None]:
-    def reached(row: Row) -> bool | None:
-        found = moment(row["time"])
-        return None if found is None else _is_after(found, time, inclusive=inclusive)
-
-    return reached
-
-
-def _is_after(began: datetime, time: datetime, *, inclusive: bool) -> bool:
-    return began > time or (inclusive and began == time)

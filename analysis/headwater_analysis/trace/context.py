@@ -25,8 +25,6 @@ class Context:
     """Context of one trace.
 
     Attributes:
-        tx: transaction of the trace.
-        datasets: cache of datasets.
         backward: whether the trace goes backwards.
         horizon: longest time that a query's state keeps a record, as given in the question; None: not given.
         limit: maximum number of runs and micro-batches that one look-up returns.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from headwater_analysis.trace.batches import Batch, Query, Run
 from headwater_analysis.trace.locate import MissingBatches
 from headwater_analysis.trace.parts import join
-from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, surest, weakest
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
@@ -19,7 +19,6 @@ _MOST_RUNS = 10
 BY_TIME = " by time"
 """Suffix of a draft's key if its micro-batches are bounded only by time."""
 _CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
-_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +26,7 @@ class PendingPart:
     """A part from which the trace continues.
 
     Attributes:
-        number: number among the parts of its level.
         name: key of the dataset under one of its names; the graph stores uses under each name.
-        part: the part.
         after: hop that wrote it (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
     """
@@ -46,12 +43,7 @@ class PartUse:
     """A micro-batch that used a part.
 
     Attributes:
-        query: query of the micro-batch.
-        batch: the micro-batch.
-        part: overlap with the wanted part.
-        certainty: certainty of the use.
         why: reason, a sentence.
-        pending: the wanted part.
         piece: number of the piece of the query's batches; offsets go back between two pieces.
     """
 
@@ -69,10 +61,8 @@ class PossibleUse:
     """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
-        query: query of the micro-batches.
         hole: their batch ids, and the known micro-batches around them.
         part: possible overlap with the wanted part.
-        pending: the wanted part.
     """
 
     query: Query
@@ -228,5 +218,4 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
 
 def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
     """Weakest certainty on the path. If several paths lead to the step, the best of their certainties."""
-    of_paths = [weakest(certainty, pending.overall) for pending in pendings]
-    return next(each for each in _SUREST if each in of_paths)
+    return surest(weakest(certainty, pending.overall) for pending in pendings)

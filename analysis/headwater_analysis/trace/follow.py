@@ -36,7 +36,17 @@ from headwater_analysis.trace.parts import given, is_empty, join
 from headwater_analysis.trace.restored import read_before
 from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, offsets, spans_of, weakest
+from headwater_analysis.trace.traced_parts import (
+    CERTAINTIES,
+    Hop,
+    Part,
+    PartKind,
+    Trace,
+    TraceDirection,
+    offsets,
+    spans_of,
+    weakest,
+)
 from headwater_graph.facts.spans import Spans, difference, flat, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty
@@ -415,9 +425,6 @@ def _conflicts(
                     taken.append(PartUse(by_key[batch.query], batch, match.part, match.certainty, why, pending))
 
 
-_SUREST_FIRST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
-
-
 def run_drafts(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
     """Build a hop for each run that used, or may have used, one of these parts."""
     wants = [
@@ -449,7 +456,7 @@ def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]
     if matches and not context.backward and read_before(context, pending.part, run, pending.name):
         return None
-    return min(matches, key=lambda match: _SUREST_FIRST.index(match.certainty), default=None)
+    return min(matches, key=lambda match: CERTAINTIES.index(match.certainty), default=None)
 
 
 def _not_replaced(

@@ -14,12 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, stored_batches
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import (
     Batch,
     Query,
-    RangesByPartition,
     batches_of,
     before,
     listed,
@@ -72,7 +71,6 @@ class MissingBatches:
     Attributes:
         first, last: first and last missing id.
         before: known batch before them; None: they are the query's first.
-        after: known batch after them.
         spans: wanted offsets that one of them may have read (or written).
     """
 
@@ -88,7 +86,6 @@ class Located:
     """Result of a search for wanted offsets, and its state.
 
     Attributes:
-        want: wanted offsets.
         hits: micro-batches that have wanted offsets, by batch id.
         guesses: micro-batches without a record that may have the missing offsets, by batch id.
         holes: missing batch ids that may have the missing offsets, by batch id.
@@ -166,9 +163,12 @@ def _find(tx: Transaction, jobs: Sequence[Job], window: int = 1) -> None:
             job[0].unreached.update((job[1], partition) for partition in job[2])
     # Mostly, one or two batches read an offset or the output of one batch: reading STRETCH at once would waste 60.
     for limit in (FEW, STRETCH):
-        found = found_from(tx, [Stretch(job[0].want.query.key, first, last) for job, first, last in starts], limit)
+        batches = stored_batches(
+            tx, [Stretch(job[0].want.query.key, first, last) for job, first, last in starts], limit
+        )
         ended = [
-            _collect_until_past(job, each) or len(each) < limit for (job, _, _), each in zip(starts, found, strict=True)
+            _collect_until_past(job, each) or len(each) < limit
+            for (job, _, _), each in zip(starts, batches, strict=True)
         ]
         starts = [start for start, end in zip(starts, ended, strict=True) if not end]
     _find_long(tx, starts, window)
@@ -282,8 +282,8 @@ def _seen_before(located: Located, end: int) -> list[Batch]:
 def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: int) -> dict[int, Neighbours]:
     keys = {n: (jobs[n][0].want.query.key, end) for n, end in ends.items()}
     wanted = sorted(set(keys.values()))
-    found = dict(zip(wanted, before(tx, wanted, limit), strict=True))
-    return {n: (ends[n], found[key], len(found[key]) < limit) for n, key in keys.items()}
+    earlier = dict(zip(wanted, before(tx, wanted, limit), strict=True))
+    return {n: (ends[n], earlier[key], len(earlier[key]) < limit) for n, key in keys.items()}
 
 
 def _settled(job: Job, around: Neighbours) -> bool:
@@ -379,8 +379,6 @@ def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Return whether a range ends behind the first wanted offset, of any partition."""
-    if isinstance(ranges, RangesByPartition):
-        return any(ranges.end(partition) > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
 
@@ -425,24 +423,24 @@ def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
     return _has_any(ranges, spans) and _is_past(ranges, spans)
 
 
-def _collect_until_past(job: Job, found: Sequence[StoredMicroBatch]) -> bool:
+def _collect_until_past(job: Job, batches: Sequence[StoredMicroBatch]) -> bool:
     """Collect hits like `_collect`. The batch past all wanted offsets is decoded only if some of these are left."""
-    before, past = _up_to_past(job, found)
-    if _collect(job, batches_of(before)):
+    earlier, past = _up_to_past(job, batches)
+    if _collect(job, batches_of(earlier)):
         return True
     if past and job[0].left:
-        _collect(job, batches_of((*before[-1:], *past)))
+        _collect(job, batches_of((*earlier[-1:], *past)))
     return bool(past)
 
 
 def _up_to_past(
-    job: Job, found: Sequence[StoredMicroBatch]
+    job: Job, batches: Sequence[StoredMicroBatch]
 ) -> tuple[Sequence[StoredMicroBatch], Sequence[StoredMicroBatch]]:
     """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED
-    for n, batch in enumerate(found, 1):
+    for n, batch in enumerate(batches, 1):
         ranges = [
             listed(position)
             for position in batch.positions(type_, want.dataset)
@@ -450,8 +448,8 @@ def _up_to_past(
         ]
         ranges = [each for each in ranges if _has_any(each, spans)]
         if ranges and all(_is_past(each, spans) for each in ranges):
-            return found[: n - 1], found[n - 1 : n]
-    return found, ()
+            return batches[: n - 1], batches[n - 1 : n]
+    return batches, ()
 
 
 def _join(one: Spans, other: Spans) -> Spans:
@@ -461,8 +459,8 @@ def _join(one: Spans, other: Spans) -> Spans:
 def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
     for type_ in (RelType.CONSUMED, RelType.PRODUCED):
 
-        def read(search: Search, found: StoredMicroBatch, type_: RelType = type_) -> Row:
-            return {"batch": found.batch_id, "uses": found.positions(type_, search.dataset)}
+        def read(search: Search, batch: StoredMicroBatch, type_: RelType = type_) -> Row:
+            return {"batch": batch.batch_id, "uses": batch.positions(type_, search.dataset)}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]
         if window == 1:

@@ -55,7 +55,6 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
     Args:
         part: a part of the use's dataset.
         use: use by a run or micro-batch.
-        owner: the run or micro-batch.
         verb: `read` or `wrote`.
     """
     if _added_others(part, use):

@@ -113,8 +113,6 @@ def given(
 
     Args:
         used: runs or micro-batches, each with the keys of the datasets of the traced parts.
-        datasets: cache of datasets.
-        backward: direction of the trace.
     """
     related = made_into if backward else made_from
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in related(each.uses, keys)]

@@ -61,7 +61,6 @@ def prefetch(
         plans: keys of plans, and keys of the datasets that they write.
         users: keys of the datasets whose readers (backwards: writers) are wanted.
         wants: offsets that will be searched for in micro-batches: key of the dataset, and spans.
-        backward: direction of the trace.
     """
     used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
     row = tx.one(

@@ -40,8 +40,6 @@ def restored_version(context: Context, run: Run, dataset: str) -> RestoredVersio
     """Find the version that a RESTORE read: its one input, the table itself.
 
     Args:
-        context: context of the trace.
-        run: the RESTORE.
         dataset: key of the table, by any of its names.
     """
     names = context.datasets.keys_of(context.datasets.shown_key(dataset))
@@ -66,9 +64,6 @@ def read_before(context: Context, part: Part, run: Run, dataset: str) -> bool:
     """Return whether a run is a RESTORE to a version that is certain to be from before a part was written.
 
     Args:
-        context: context of the trace.
-        part: a part of the table.
-        run: a run that read the table.
         dataset: key of the table, by the name that the run has for it.
     """
     if part.since is None or not any(map(is_restore, run.writes(dataset))):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from headwater_analysis.listing import first_of
 from headwater_analysis.micro_batches import retired
 from headwater_analysis.moments import moment
 from headwater_analysis.trace.batches import Query
@@ -16,8 +17,6 @@ from headwater_analysis.trace.uses import kafka_spans
 from headwater_graph.facts.spans import Ranges, difference, intersection, ranges_of
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import range_text
-
-_MOST_RANGES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,6 @@ def parts_of(
     """Merged outputs (backwards: inputs) of a summary's micro-batches.
 
     Args:
-        summary: properties of the summary.
         uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
     """
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
@@ -120,5 +118,4 @@ def _sentences(context: Context, summarized: Ranges, dropped: Ranges) -> list[st
 
 
 def _listed(ranges: Ranges) -> str:
-    more = f" and {len(ranges) - _MOST_RANGES} more" if len(ranges) > _MOST_RANGES else ""
-    return ", ".join(range_text(start, end) for start, end in ranges[:_MOST_RANGES]) + more
+    return first_of((range_text(start, end) for start, end in ranges), most=10)

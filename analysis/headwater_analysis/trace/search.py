@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_before, found_from, load
-from headwater_analysis.moments import moment_of
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, load, stored_batches
+from headwater_analysis.moments import moment, moment_of
 from headwater_analysis.reader import Transaction
 from headwater_graph.segments import segment
 
@@ -131,7 +132,6 @@ def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int 
     """Run searches until all are done.
 
     Args:
-        searches: searches of any queries.
         read: returns the row that `reached` takes.
         window: number of consecutive intervals that a probe reads until one has the value.
     """
@@ -146,9 +146,9 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
     open_ = searches
     while open_:
         probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
-        found = found_from(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
+        answers = stored_batches(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
         rows: dict[tuple[int, int], list[Row]] = {
-            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, found, strict=True)
+            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, answers, strict=True)
         }
         for n, search in enumerate(open_):
             search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
@@ -192,14 +192,14 @@ class Guide:
         return max((n for n, begin in enumerate(self.begins) if begin is not None and 0 <= begin <= offset), default=0)
 
 
-def add_guide(tx: Transaction, query: str, dataset: str, type_: str, found: Guide) -> None:
+def add_guide(tx: Transaction, query: str, dataset: str, type_: str, guide: Guide) -> None:
     """Cache the location of offsets that a query read (CONSUMED) or wrote (PRODUCED)."""
-    _guides(tx).setdefault((query, dataset, type_), []).append(found)
+    _guides(tx).setdefault((query, dataset, type_), []).append(guide)
 
 
 def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
-    found: Any = tx.shared.setdefault("guides", {})
-    return found  # type: ignore[no-any-return]
+    guides: Any = tx.shared.setdefault("guides", {})
+    return guides  # type: ignore[no-any-return]
 
 
 def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
@@ -221,17 +221,16 @@ def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Rea
 
 def _look_between(tx: Transaction, search: Search, read: Read, first: int, last: int) -> None:
     """Look at the first and the last micro-batch of a range of batch ids, which lies in one segment that is cached."""
-    for from_ in (found_from, found_before):
-        for found in from_(tx, [Stretch(search.query, first, last)], 1)[0]:
-            if search.left[0] <= found.batch_id <= search.left[1]:
-                search.see(found.batch_id, read(search, found))
+    for backwards in (False, True):
+        for batch in stored_batches(tx, [Stretch(search.query, first, last)], 1, backwards=backwards)[0]:
+            if search.left[0] <= batch.batch_id <= search.left[1]:
+                search.see(batch.batch_id, read(search, batch))
 
 
 def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that at most two segments are left to read.
 
     Args:
-        searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
     _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _offset_rows)
@@ -299,13 +298,13 @@ def _halve(
     for row in rows:
         if row["first"] < search.first or row["last"] > search.last:
             continue
-        found = [search.reached(each) for each in rows_of(row)]
+        reached = [search.reached(each) for each in rows_of(row)]
         number = segment.at(row["start"]).segment
-        if True in found:
+        if True in reached:
             search.narrow(search.first, row["last"])
             high = min(high, number)
             break
-        if False in found:
+        if False in reached:
             search.narrow(row["first"], search.last)
             low = max(low, number)
     moved = [low, high] != bounds
@@ -335,9 +334,24 @@ def _last_time_rows(row: Record) -> Iterable[Row]:
     return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 
-def _time(search: Search, found: StoredMicroBatch) -> Row:
+def _time(search: Search, batch: StoredMicroBatch) -> Row:
     if search.by == "processing_time":
-        return {"batch": found.batch_id, "time": found.processing_time()}
-    interval = found.interval()
+        return {"batch": batch.batch_id, "time": batch.processing_time()}
+    interval = batch.interval()
     _, time = interval.variants[interval.winner].registers.get(search.by, ("", None))
-    return {"batch": found.batch_id, "time": time}
+    return {"batch": batch.batch_id, "time": time}
+
+
+def reached_after(time: datetime, *, inclusive: bool) -> Callable[[Row], bool | None]:
+    """Condition on a row's `time`, for `Search.reached`: it is after `time` (`inclusive`: or equal to it)."""
+
+    def reached(row: Row) -> bool | None:
+        own = moment(row["time"])
+        return None if own is None else is_after(own, time, inclusive=inclusive)
+
+    return reached
+
+
+def is_after(one: datetime, time: datetime, *, inclusive: bool) -> bool:
+    """Return whether a time is after another one (`inclusive`: or equal to it)."""
+    return one > time or (inclusive and one == time)

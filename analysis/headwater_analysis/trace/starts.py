@@ -130,7 +130,6 @@ def trace(
     """Trace a part of a dataset forwards or backwards.
 
     Args:
-        start: the part.
         direction: FORWARD or BACKWARD.
         depth: maximum number of hops from the part; None: all.
         limit: maximum number of steps in the answer, and of runs and micro-batches that one look-up reads.

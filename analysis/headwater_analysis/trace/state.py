@@ -16,21 +16,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
 
-from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import Batch, Query, before, stretches
 from headwater_analysis.trace.plans import WritingPlan, plan_steps
 from headwater_analysis.trace.prefetch import KEEP_STATE
-from headwater_analysis.trace.search import Search, run_by_time
+from headwater_analysis.trace.search import Search, reached_after, run_by_time
 from headwater_graph.keys import plan_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.facets import EVENT_TIME_FACET
-
-if TYPE_CHECKING:
-    from neo4j import Record
 
 
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
@@ -132,7 +127,6 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     Args:
         piece: ranges of batch ids within which the query's offsets only grow.
         last: last batch that read the part.
-        state: state of the query.
     """
     end = piece[-1][1]
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
@@ -150,7 +144,9 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     passed = after + state.horizon + _ROUNDED
     bound, reached = last.last, False
     searches = [
-        Search(last.query, max(first, last.last + 1), upto, _at_least(passed), by="watermark_before")
+        Search(
+            last.query, max(first, last.last + 1), upto, reached_after(passed, inclusive=True), by="watermark_before"
+        )
         for first, upto in piece
         if upto > last.last
     ]
@@ -183,7 +179,7 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
     mark = previous.time("watermark_before") if previous is not None else None
     if state.horizon is not None and mark is not None:
         passed = mark - state.horizon - _ROUNDED
-        search = Search(first.query, begin, first.first, _at_least(passed, strictly=True), by="watermark_after")
+        search = Search(first.query, begin, first.first, reached_after(passed, inclusive=False), by="watermark_after")
         run_by_time(tx, [search])
         if search.found is not None and search.found > begin and not search.met_unknown:
             why = (
@@ -197,14 +193,6 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
         return StateSpread(begin, first.last, bounded=True, why=f"Batch {first.first} is the first known batch.")
     why = "The time that the query keeps a record is unknown, so any earlier batch may have contributed."
     return StateSpread(begin, first.last, bounded=False, why=why)
-
-
-def _at_least(time: datetime, *, strictly: bool = False) -> Any:
-    def reached(row: Record) -> bool | None:
-        found = moment(row["time"])
-        return None if found is None else found > time if strictly else found >= time
-
-    return reached
 
 
 def _is_captured(batch: Batch) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.trace.batches import Batch, Run, before, listed, stretches
+from headwater_analysis.trace.batches import Batch, Query, Run, listed
+from headwater_analysis.trace.by_time import ends
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import (
     HopDraft,
@@ -91,13 +92,13 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
         gone = retired_among(context, query, hole.after.first, last)
-        others = join((*others, *_other_parts(context, used, hole.after.first, last, spread=True, gone=gone)))
+        others = join((*others, *_other_parts(context, query, used, hole.after.first, last, spread=True, gone=gone)))
     elif state.spreads and hole.before is not None:
         spread = spread_backward(context.tx, query, hole.before, state)
         first = spread.first
         used = [(hole.before, frozenset({missing.part.dataset.key}))]
         gone = retired_among(context, query, first, hole.before.last)
-        others = join((*others, *_other_parts(context, used, first, hole.before.last, spread=True, gone=gone)))
+        others = join((*others, *_other_parts(context, query, used, first, hole.before.last, spread=True, gone=gone)))
     if spread is not None:
         sentences += [spread.why, gone.why]
     certainty = Certainty.UPPER_BOUND
@@ -212,7 +213,7 @@ def _draft(context: Context, group: Sequence[PartUse], other_users: Sequence[str
     for each in group:
         keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
     by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
-    others = _other_parts(context, by_batch, first, last, spread=spread is not None, gone=gone)
+    others = _other_parts(context, query, by_batch, first, last, spread=spread is not None, gone=gone)
     others, dropped = without_drops(context, query.job, batches, others)
     sentences.append(dropped)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
@@ -246,6 +247,7 @@ def _use_sentence(context: Context, batches: Sequence[Batch], used: Sequence[Par
 
 def _other_parts(
     context: Context,
+    query: Query,
     used: Sequence[tuple[Batch, frozenset[str]]],
     first: int,
     last: int,
@@ -265,29 +267,27 @@ def _other_parts(
     if not spread:
         return join((*given(used, context.datasets, backward=context.backward), *_static_inputs(context, used)))
     datasets = frozenset[str]().union(*(keys for _, keys in used))
-    return given_by_all(context, used[0][0].query, datasets, first, last, gone)
+    return given_by_all(context, query, datasets, first, last, gone)
 
 
 def given_by_all(
-    context: Context, query: str, used: frozenset[str], first: int, last: int, gone: Retired
+    context: Context, query: Query, used: frozenset[str], first: int, last: int, gone: Retired
 ) -> tuple[Part, ...]:
     """Outputs (backwards: inputs) of all batches of a query from `first` to `last`.
 
     Args:
-        query: key of the query.
         used: keys of the datasets whose parts some batches used.
         first: first batch id.
         last: last batch id, included.
         gone: micro-batches from `first` to `last` that the graph no longer stores individually.
     """
-    [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
-    if len(batches) < MOST_BATCHES or batches[-1].last >= last:
-        kept = [(batch, used) for batch in batches]
+    batches, complete = ends(context, query, first, last, MOST_BATCHES)
+    kept = [(batch, used) for batch in batches]
+    if complete:
         others = given(kept, context.datasets, backward=context.backward)
-        return join((*others, *_static_inputs(context, kept), *gone.parts))
-    [final] = before(context.tx, [(query, last + 1)])
-    found = between(batches[0], final[-1], produced=not context.backward, datasets=context.datasets)
-    return join((*found, *_static_inputs(context, [(batch, used) for batch in (batches[0], *final)]), *gone.parts))
+    else:
+        others = between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
+    return join((*others, *_static_inputs(context, kept), *gone.parts))
 
 
 def _static_inputs(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:

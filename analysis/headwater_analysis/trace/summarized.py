@@ -32,12 +32,9 @@ class Summarized:
     """Micro-batches of a day that used a part.
 
     Attributes:
-        query: query of the micro-batches.
         summary: properties of the summary's node.
         run: properties of the summary's run, except its id.
         uses: type, key of the dataset, and properties of each use.
-        part: overlap with the wanted part.
-        pending: the wanted part.
     """
 
     query: Query
@@ -190,5 +187,5 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
     else:
         spread = (first, query.last_batch)
     gone = retired_among(context, query, *spread)
-    others = given_by_all(context, query.key, frozenset({found.part.dataset.key}), *spread, gone)
+    others = given_by_all(context, query, frozenset({found.part.dataset.key}), *spread, gone)
     return join((*own, *others)), state, spread

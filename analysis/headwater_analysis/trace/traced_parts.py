@@ -222,17 +222,18 @@ class Trace:
     truncated: bool
 
 
-_STRENGTH = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+CERTAINTIES = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+"""Certainties, the surest first."""
 
 
 def weakest(*certainties: Certainty) -> Certainty:
     """Return the weakest of these certainties; EXACT if there are none."""
-    return max(certainties, key=_STRENGTH.index, default=Certainty.EXACT)
+    return max(certainties, key=CERTAINTIES.index, default=Certainty.EXACT)
 
 
 def surest(certainties: Iterable[Certainty]) -> Certainty:
     """Return the surest of these certainties; UNKNOWN if there are none."""
-    return min(certainties, key=_STRENGTH.index, default=Certainty.UNKNOWN)
+    return min(certainties, key=CERTAINTIES.index, default=Certainty.UNKNOWN)
 
 
 def spans_of(offsets: Iterable[OffsetSpan]) -> Spans:

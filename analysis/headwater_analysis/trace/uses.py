@@ -156,7 +156,6 @@ def is_possible(use: StoredUse, uses: Iterable[StoredUse], used: frozenset[str])
     """Return whether an output is only possibly derived from the used inputs (or the used outputs from an input).
 
     Args:
-        use: the input or output.
         uses: all uses of its run or micro-batch.
         used: keys of the datasets used on the other side.
     """

@@ -109,7 +109,7 @@ def list_(
         where=tuple(where or ()), period=time_if_given(period), statement=statement, rejected=rejected
     )
     if open_:
-        is_narrowed = read or state or since or until or only != questions.ALL_RUNS
+        is_narrowed = read or state or since or until or only != questions.RunFilter()
         if is_narrowed or kind not in (None, AssetKind.JOB):
             raise typer.BadParameter("--open allows only a job, --older-than, --limit and --cursor.")
         return _list_open(ask, of, older_than)
@@ -186,7 +186,7 @@ def inputs(
 ) -> Shown:
     """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(
-        lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor),
+        lambda reader: questions.uses(reader, run, Role.READ, limit=ask.limit, cursor=ask.cursor),
         lambda server: server.get(("runs", run, "inputs"), UsePage, _page(ask)),
     )
     return _shown(page, show_batches.uses(page.items), "input")
@@ -200,7 +200,7 @@ def outputs(
 ) -> Shown:
     """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(
-        lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor),
+        lambda reader: questions.uses(reader, run, Role.WROTE, limit=ask.limit, cursor=ask.cursor),
         lambda server: server.get(("runs", run, "outputs"), UsePage, _page(ask)),
     )
     return _shown(page, show_batches.uses(page.items), "output")

@@ -16,13 +16,12 @@ from headwater_analysis.runs import (
     Turn,
     UsePage,
     VersionPage,
-    inputs,
     intervals,
     last_good,
     open_runs,
-    outputs,
     run,
     runs,
+    uses,
     versions,
 )
 from headwater_schemas.events import RunEventType
@@ -111,14 +110,14 @@ def versions_of(ask: Ask, asset: AssetId, limit: Limit = None, cursor: Cursor = 
 def inputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
     """Datasets that a run read, with the part of each."""
     page = ask.page(limit)
-    return ask(lambda reader: inputs(reader, run_id, limit=page, cursor=cursor))
+    return ask(lambda reader: uses(reader, run_id, Role.READ, limit=page, cursor=cursor))
 
 
 @router.get("/runs/{id:path}/outputs", response_model=UsePage, operation_id="run_outputs")
 def outputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
     """Datasets that a run wrote, with the part of each."""
     page = ask.page(limit)
-    return ask(lambda reader: outputs(reader, run_id, limit=page, cursor=cursor))
+    return ask(lambda reader: uses(reader, run_id, Role.WROTE, limit=page, cursor=cursor))
 
 
 @router.get("/runs/{id:path}/intervals", response_model=IntervalPage, operation_id="run_intervals")

@@ -11,10 +11,8 @@ from headwater_analysis.timeline import (
     MOST_BARS,
     Overview,
     Timeline,
-    dataset_overview,
-    dataset_timeline,
-    job_overview,
-    job_timeline,
+    overview,
+    timeline,
 )
 from headwater_server.asking import Ask, area
 from headwater_server.identity import Scope
@@ -32,13 +30,13 @@ Bars = Annotated[int, Query(ge=1, le=MOST_BARS, description="Maximum number of b
 @router.get("/jobs/{id:path}/timeline/overview", response_model=Overview, operation_id="job_overview")
 def overview_of_job(ask: Ask, job: JobId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
     """The micro-batches of a job, counted in bars of whole segments, for spans of hours to years."""
-    return ask(lambda reader: job_overview(reader, job, begin=begin, end=to, bars=bars))
+    return ask(lambda reader: overview(reader, job=job, begin=begin, end=to, bars=bars))
 
 
 @router.get("/assets/{id:path}/timeline/overview", response_model=Overview, operation_id="asset_overview")
 def overview_of_dataset(ask: Ask, asset: AssetId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
     """The micro-batches of the queries that read or write a dataset, counted in bars of whole segments."""
-    return ask(lambda reader: dataset_overview(reader, asset, begin=begin, end=to, bars=bars))
+    return ask(lambda reader: overview(reader, dataset=asset, begin=begin, end=to, bars=bars))
 
 
 @router.get("/jobs/{id:path}/timeline", response_model=Timeline, operation_id="job_timeline")
@@ -47,7 +45,7 @@ def of_job(
 ) -> Response:
     """The latest micro-batches and runs of a job, with the gaps between them."""
     page = ask.page(limit)
-    return ask(lambda reader: job_timeline(reader, job, begin=begin, end=to, limit=page, cursor=cursor))
+    return ask(lambda reader: timeline(reader, job=job, begin=begin, end=to, limit=page, cursor=cursor))
 
 
 @router.get("/assets/{id:path}/timeline", response_model=Timeline, operation_id="asset_timeline")
@@ -56,4 +54,4 @@ def of_dataset(
 ) -> Response:
     """The latest micro-batches and runs that read or wrote a dataset."""
     page = ask.page(limit)
-    return ask(lambda reader: dataset_timeline(reader, asset, begin=begin, end=to, limit=page, cursor=cursor))
+    return ask(lambda reader: timeline(reader, dataset=asset, begin=begin, end=to, limit=page, cursor=cursor))

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_analysis.diff import Diff, EdgeChange, Point, diff
+from headwater_analysis.diff import Diff, Point, diff
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
 from headwater_analysis.schemas import DiffChange
 from headwater_schemas.events import RunEventType, TransformationKind
 from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
+from support.analysis.paging import pages
 from support.graph.writing import hold
 
 if TYPE_CHECKING:
@@ -100,27 +101,19 @@ def test_until_now(reader: Reader, history: History) -> None:
     since = BEGIN + timedelta(days=8, hours=1)
     answer = diff(reader, Point(time=since), Point(), job=LOAD.name)
     assert stated(answer) == naive(since_complete(history, since), since_complete(history, BEGIN + timedelta(days=99)))
+    old, new = edges_of([history.runs[1]]), edges_of([history.runs[13]])
+    none: Stated = frozenset()
+    total, note, currency, loaded_by = (
+        ("value.total", "total"), ("value.note", "note"), ("value.currency", "total"), (None, "loaded_by"),
+    )  # fmt: skip
     assert stated(answer) == {
-        ("value.total", "total"): (DiffChange.CHANGED, *_total(history)),
-        ("value.note", "note"): (DiffChange.REMOVED, *_one(history.runs[1], "note"), frozenset()),
-        ("value.currency", "total"): (
-            DiffChange.ADDED,
-            frozenset(),
-            *_one(history.runs[13], "total", "value.currency"),
-        ),
-        (None, "loaded_by"): (DiffChange.ADDED, frozenset(), *_one(history.runs[13], "loaded_by")),
+        total: (DiffChange.CHANGED, old[total], new[total]),
+        note: (DiffChange.REMOVED, old[note], none),
+        currency: (DiffChange.ADDED, none, new[currency]),
+        loaded_by: (DiffChange.ADDED, none, new[loaded_by]),
     }
     names = {(one.change, one.column.column) for one in answer.columns if one.column.name == ORDERS.name}
     assert names == {(DiffChange.ADDED, "loaded_by"), (DiffChange.REMOVED, "note")}
-
-
-def _one(run: Run, output: str, source: str | None = None) -> tuple[Stated]:
-    edges = [edge for edge in run.edges if edge[0] == output and source in (None, edge[1])]
-    return (frozenset((edge[2], edge[3]) for edge in edges),)
-
-
-def _total(history: History) -> tuple[Stated, Stated]:
-    return _one(history.runs[1], "total")[0], _one(history.runs[13], "total", "value.total")[0]
 
 
 def test_two_runs_and_two_code_versions(reader: Reader, history: History) -> None:
@@ -150,17 +143,9 @@ def test_all_jobs_and_a_dataset(reader: Reader, history: History) -> None:
 def test_pages(reader: Reader, history: History) -> None:
     sides = Point(code_version="v1"), Point(code_version="v2")
     whole = diff(reader, *sides, job=LOAD.name)
-    edges: list[EdgeChange] = []
-    cursor = None
-    while True:
-        page = diff(reader, *sides, job=LOAD.name, limit=1, cursor=cursor)
-        edges += page.edges
-        assert page.edges_total == whole.edges_total
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    assert tuple(edges) == whole.edges
-    assert len(edges) == 4
+    found = pages(diff, reader, *sides, job=LOAD.name, limit=1)
+    assert {page.edges_total for page in found} == {whole.edges_total} == {4}
+    assert tuple(edge for page in found for edge in page.edges) == whole.edges
 
 
 def test_what_cannot_be_asked(reader: Reader, history: History) -> None:

@@ -13,8 +13,6 @@ from headwater_analysis.drawing.chosen import MOST_OPENED
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
-    ColumnEdge,
-    ColumnLineage,
     DatasetEvent,
     DatasetRef,
     JobRef,
@@ -23,8 +21,6 @@ from headwater_schemas.events import (
     RunEventType,
     SchemaDefinition,
     SchemaField,
-    TransformationKind,
-    TransformationType,
 )
 from support.analysis.declared_graph import declare
 from support.graph.estate import DAY, LOAD, ORDERS, OTHER, READ, REPORT, Estate, lineage
@@ -306,19 +302,7 @@ def test_the_status_of_each_dataset(estate: Estate) -> None:
 
 def test_a_former_name_that_another_dataset_has_now(estate: Estate) -> None:
     """Writes under the name until the RENAME are the renamed dataset's; later ones aren't drawn for it."""
-    plan = ColumnLineage(
-        datasets=(OTHER, ORDERS),
-        edges=(
-            ColumnEdge(
-                output=1,
-                output_field="id",
-                input=0,
-                input_field="id",
-                type=TransformationType.DIRECT,
-                kind=TransformationKind.COPY,
-            ),
-        ),
-    )
+    plan = lineage(("id", "id"), source=OTHER, target=ORDERS)
     estate.ran(LOAD, reads=[OTHER], writes=[ORDERS], day=1, plan=plan)
     moved = DatasetEvent(dataset=REPORT, lifecycle=LifecycleChange.RENAME, previous=ORDERS)
     estate.add(moved, DAY + timedelta(days=2))

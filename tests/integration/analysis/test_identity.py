@@ -23,7 +23,7 @@ from headwater_analysis.resolve import resolve_column, resolve_dataset
 from headwater_analysis.runs import intervals, runs
 from headwater_analysis.search import search
 from headwater_analysis.settings import DEFAULT_TENANT
-from headwater_analysis.timeline import dataset_timeline, job_overview, job_timeline
+from headwater_analysis.timeline import overview, timeline
 from headwater_analysis.trace import Offsets, PartKind, Path, StepKind, TraceDirection, VersionOf, trace
 from headwater_graph.dump import dump
 from headwater_graph.fold import fold
@@ -32,8 +32,6 @@ from headwater_graph.oracle import oracle
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import (
     Certainty,
-    ColumnEdge,
-    ColumnLineage,
     DatasetEvent,
     DatasetRead,
     DatasetRef,
@@ -50,13 +48,12 @@ from headwater_schemas.events import (
     SchemaField,
     Sensitivity,
     Symlink,
-    TransformationKind,
-    TransformationType,
     build,
 )
 from headwater_schemas.identity import declaration_digest
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, ran
 from support.gate import first_in_gate
+from support.graph.estate import lineage as column_lineage
 from support.graph.estate import version
 from support.graph.plans import operators, scans
 from support.graph.writing import store
@@ -234,8 +231,8 @@ def test_micro_batches_that_a_restart_spells_otherwise_are_no_conflicts(graph: G
         (batch, 0, (), ()) for batch in range(5)
     ]
     assert {use.dataset.spelling for each in listed for use in each.inputs} == {"kafka://b1:9092/orders"}
-    assert {each.conflicts for each in job_timeline(graph.reader, "copy").intervals} == {0}
-    (bar,) = job_overview(graph.reader, "copy", bars=1).bars
+    assert {each.conflicts for each in timeline(graph.reader, job="copy").intervals} == {0}
+    (bar,) = overview(graph.reader, job="copy", bars=1).bars
     assert (bar.batches, bar.conflicts, bar.broken) == (5, 0, 0)
     notice = "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are names of one dataset."
     for offset, batch in ((100, 0), (1_000, 3)):
@@ -284,7 +281,7 @@ def broken_chains(reader: Reader) -> list[str]:
 def test_runs_timeline_diff_and_search_are_of_all_names(graph: Graph) -> None:
     graph.of(*one_topic())
     assert runs(graph.reader, dataset="kafka://b1:9092/orders").total == 1
-    assert {run.run_id for run in dataset_timeline(graph.reader, "orders").runs} == {"make 0", "take 10"}
+    assert {run.run_id for run in timeline(graph.reader, dataset="orders").runs} == {"make 0", "take 10"}
     compared = diff(graph.reader, Point(time=BEGIN), Point(time=BEGIN + timedelta(days=1)), dataset="orders")
     assert [job.name for job in compared.jobs] == ["make"]
     assert [hit.asset.spelling for hit in search(graph.reader, "orders").items] == ["kafka://b1:9092/orders"]
@@ -307,15 +304,7 @@ def test_a_declared_name_is_shown(graph: Graph) -> None:
 
 
 def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetRef, str]) -> LineageEvent:
-    edge = ColumnEdge(
-        output=1,
-        output_field=target[1],
-        input=0,
-        input_field=source[1],
-        type=TransformationType.DIRECT,
-        kind=TransformationKind.COPY,
-    )
-    plan = ColumnLineage(datasets=(source[0], target[0]), edges=(edge,))
+    plan = column_lineage((source[1], target[1]), source=source[0], target=target[0])
     return build.lineage_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
 
 

@@ -30,8 +30,9 @@ from headwater_analysis.privacy.exposed_data import PrivacyItem
 from headwater_analysis.privacy.operations import Exposure
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import Certainty
+from support.analysis.paging import pages
 from support.demo_graph import demo_events
-from support.graph.writing import store
+from support.graph.writing import hold
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -138,16 +139,9 @@ def item_of(items: tuple[ImpactItem, ...], title: str, column: str | None) -> Im
 def test_pages_are_the_answer_cut_in_pieces(demo_reader: Reader) -> None:
     change = ImpactChange("flights.departed", "value", schema=SchemaChange.REMOVED)
     whole = analyze(demo_reader, change)
-    pieces: list[ImpactItem] = []
-    cursor = None
-    while True:
-        page = analyze(demo_reader, change, page=ImpactPage(limit=7, cursor=cursor))
-        assert (page.total, page.totals, page.jobs) == (whole.total, whole.totals, whole.jobs)
-        pieces += page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    assert tuple(pieces) == whole.items
+    found = pages(lambda cursor=None: analyze(demo_reader, change, page=ImpactPage(limit=7, cursor=cursor)))
+    assert all((page.total, page.totals, page.jobs) == (whole.total, whole.totals, whole.jobs) for page in found)
+    assert tuple(item for page in found for item in page.items) == whole.items
     assert sum(total.total for total in whole.totals) == whole.total == whole.direct + whole.indirect
 
 
@@ -215,12 +209,12 @@ COLUMN = "flights.departed"
 
 
 @pytest.fixture
-def declared_demo(demo_graph: Driver) -> None:
-    events = []
+def declared_demo(neo4j_driver: Driver) -> None:
+    events = [*demo_events()]
     for name in ("flights", "privacy"):
         text = (ROOT / "docs" / "examples" / "declare" / f"{name}.yaml").read_text(encoding="utf-8")
-        events += list(read_set(f"{name}.yaml", text).events(1, tenant="default", event_time=DECLARED))
-    store(demo_graph, events)
+        events += read_set(f"{name}.yaml", text).events(1, tenant="default", event_time=DECLARED)
+    hold(neo4j_driver, "the demo and what is declared of it", events)
 
 
 @pytest.mark.usefixtures("declared_demo")

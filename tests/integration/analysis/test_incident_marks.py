@@ -17,7 +17,7 @@ from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
-from headwater_analysis.runs import outputs
+from headwater_analysis.runs import Role, uses
 from headwater_analysis.search import search
 from headwater_analysis.trace import Offsets, trace
 from headwater_graph.connection import Neo4jTarget
@@ -121,7 +121,7 @@ QUESTIONS: dict[str, tuple[Callable[[Reader], object], set[str]]] = {
     "graph": (lambda reader: draw(reader, "in", depth=None), WHOLE),
     "impact": (lambda reader: analyze(reader, ImpactChange("in", type=ChangeType.DATA_INCORRECT)), WHOLE),
     "trace": (lambda reader: trace(reader, Offsets("in", 0, 1, 2)), {MID}),
-    "runs": (lambda reader: outputs(reader, "report 100"), {"file:/lake/report"}),
+    "runs": (lambda reader: uses(reader, "report 100", Role.WROTE), {"file:/lake/report"}),
     "may-delete": (lambda reader: may_delete(reader, DeletionQuestion("mid", BEGIN)), {MID}),
     "search": (lambda reader: search(reader, "report"), {"file:/lake/report"}),
 }

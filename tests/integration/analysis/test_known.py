@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from headwater_graph.connection import Neo4jTarget
 from headwater_graph.schema import GRAPH_VERSION
 from headwater_schemas.events import RunEventType
 from support.analysis.history import History
+from support.analysis.paging import all_items
 from support.events import full_dataset_event, full_job_event
 from support.graph.cases import load_case
 from support.graph.chains import chains
@@ -55,30 +55,18 @@ def values(driver: Driver, text: str) -> list[Any]:
     return [record[0] for record in driver.execute_query(text).records]
 
 
-def all_pages(question: Callable[..., Any], reader: Reader, **asked: Any) -> list[Any]:
-    items, cursor = [], None
-    while True:
-        page = question(reader, limit=2, cursor=cursor, **asked)
-        items += page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            assert page.total == len(items)
-            return items
-        assert len(page.items) == 2
-
-
 def test_lists_have_every_dataset_and_job(estate: Driver, reader: Reader) -> None:
-    listed = [each.asset.key for each in all_pages(datasets, reader)]
+    listed = [each.asset.key for each in all_items(datasets, reader, limit=2)]
     assert listed == values(estate, "MATCH (d:HwDataset) RETURN d.key ORDER BY d.key")
-    assert [each.asset.key for each in all_pages(jobs, reader)] == values(
+    assert [each.asset.key for each in all_items(jobs, reader, limit=2)] == values(
         estate, "MATCH (j:HwJob) RETURN j.key ORDER BY j.key"
     )
     for name, asked in (("namespace", "namespaces"), ("type", "types")):
         for value in values(estate, f"MATCH (d:HwDataset) WHERE d.{name} IS NOT NULL RETURN DISTINCT d.{name}"):
             alike = values(estate, f"MATCH (d:HwDataset) WHERE d.{name} = '{value}' RETURN d.key ORDER BY d.key")
-            assert [each.asset.key for each in all_pages(datasets, reader, **{asked: [value]})] == alike
+            assert [each.asset.key for each in all_items(datasets, reader, limit=2, **{asked: [value]})] == alike
     gone = values(estate, "MATCH (d:HwDataset) WHERE d.dropped RETURN d.key ORDER BY d.key")
-    assert [each.asset.key for each in all_pages(datasets, reader, gone=True)] == gone
+    assert [each.asset.key for each in all_items(datasets, reader, limit=2, gone=True)] == gone
 
 
 def test_lists_are_filtered_by_owner_and_tag(clean_database: Driver, acme: Reader) -> None:
@@ -96,10 +84,10 @@ def test_lists_are_filtered_by_owner_and_tag(clean_database: Driver, acme: Reade
 def test_runs_of_the_estate_are_the_latest_first(estate: Driver, reader: Reader) -> None:
     every = "MATCH (r:HwRun) WHERE r.last_seen IS NOT NULL AND r.state IS NOT NULL"
     order = "RETURN r.key ORDER BY r.last_seen DESC, r.key DESC"
-    assert [each.key for each in all_pages(estate_runs, reader)] == values(estate, f"{every} {order}")
+    assert [each.key for each in all_items(estate_runs, reader, limit=2)] == values(estate, f"{every} {order}")
     failed = values(estate, f"{every} AND coalesce(r.inferred_state, r.state) IN ['FAIL', 'ABORT'] {order}")
     assert failed
-    assert [each.key for each in all_pages(estate_runs, reader, states=FAILED)] == failed
+    assert [each.key for each in all_items(estate_runs, reader, limit=2, states=FAILED)] == failed
     with pytest.raises(QuestionError, match="another question"):
         estate_runs(reader, limit=2, cursor=estate_runs(reader, states=FAILED, limit=1).next_cursor)
 
@@ -117,7 +105,7 @@ def test_runs_listed_without_a_name_are_those_of_all_jobs(
 
 
 def test_every_broken_chain_is_found(estate: Driver, reader: Reader) -> None:
-    found = all_pages(broken_chains, reader)
+    found = all_items(broken_chains, reader, limit=2)
     naive = [
         [
             before["query_id"],

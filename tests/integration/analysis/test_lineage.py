@@ -12,7 +12,6 @@ from headwater_analysis.lineage import (
     Influence,
     Lineage,
     LineageDirection,
-    LineageItem,
     LineageQuestion,
     lineage,
 )
@@ -20,6 +19,7 @@ from headwater_analysis.reader import Reader
 from headwater_schemas.identity import micros
 from support.analysis.dense_events import hold_dense
 from support.analysis.naive_lineage import Hop, NaiveGraph, reach
+from support.analysis.paging import pages
 from support.gate import first_in_gate, in_gate
 from support.graph.colliding import START
 
@@ -128,24 +128,20 @@ def test_columns(graph: Graph, direction: LineageDirection) -> None:
 @pytest.mark.parametrize("direction", BOTH)
 def test_pages_put_together_are_the_whole(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph
-    pages = 0
+    seen = 0
     for start in some(naive.labelled("Column")):
         node = naive.nodes[start]
         question = LineageQuestion(node["dataset"], direction, node["name"], None, limit=1_000)
         whole = lineage(reader, question)
         for limit in (2, 7):
-            items: list[LineageItem] = []
-            cursor = None
-            while True:
-                page = lineage(reader, replace(question, limit=limit, cursor=cursor))
+            some_of_it = replace(question, limit=limit)
+            found = pages(lambda cursor=None, asked=some_of_it: lineage(reader, replace(asked, cursor=cursor)))
+            for page in found:
                 assert (page.total, page.max_hops, page.truncated) == (whole.total, whole.max_hops, whole.truncated)
                 check_connected(page)
-                items += page.items
-                pages += 1
-                if (cursor := page.next_cursor) is None:
-                    break
-            assert tuple(items) == whole.items
-    assert pages > 20
+            assert tuple(item for page in found for item in page.items) == whole.items
+            seen += len(found)
+    assert seen > 20
 
 
 def check_connected(page: Lineage) -> None:
@@ -177,7 +173,7 @@ def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
         for types, tags in ((("table",), ()), ((), ("pii=email",)), (("TABLE",), ("gold",)), ((), ())):
             filters = replace(question.filters, types=types, tags=tags, namespaces=NAMESPACES)
             answer = lineage(reader, replace(question, filters=filters))
-            left = {key for key, node in naive.nodes.items() if leaves(node, types, tags)}
+            left = {key for key in found(everything) if leaves(naive, key, types, tags)}
             assert found(answer) == {key: way for key, way in found(everything).items() if key in left}
             check_connected(answer)
             shown += answer.total
@@ -196,14 +192,15 @@ def test_columns_have_the_tags_of_their_own_and_of_the_whole_dataset(graph: Grap
         for tags in (("gold",), ("pii=email",), ("pii", "gold")):
             filters = replace(question.filters, types=("table",), tags=tags, namespaces=NAMESPACES)
             answer = lineage(reader, replace(question, filters=filters))
-            left = {key for key in found(everything) if column_leaves(naive, key, tags)}
+            left = {key for key in found(everything) if leaves(naive, key, ("table",), tags)}
             assert found(answer) == {key: way for key, way in found(everything).items() if key in left}
             check_connected(answer)
             shown += answer.total
     assert shown
 
 
-def column_leaves(naive: NaiveGraph, key: str, tags: tuple[str, ...]) -> bool:
+def leaves(naive: NaiveGraph, key: str, types: tuple[str, ...], tags: tuple[str, ...]) -> bool:
+    """True if the filters leave a dataset, or a column by its dataset's facts and its own tags."""
     node = naive.nodes[key]
     dataset = naive.nodes[node["dataset"]] if node["label"] == "Column" else node
     lists = (dataset.get(name) or () for name in ("tags", "tag_values", "tag_fields"))
@@ -213,16 +210,8 @@ def column_leaves(naive: NaiveGraph, key: str, tags: tuple[str, ...]) -> bool:
         if node["label"] == "Dataset" or field in ("", node["name"])
         for spelled in (tag, f"{tag}={value}")
     }
-    return dataset["namespace"] in NAMESPACES and dataset.get("type") == "TABLE" and bool(had & set(tags))
-
-
-def leaves(node: dict[str, object], types: tuple[str, ...], tags: tuple[str, ...]) -> bool:
-    names, values = node.get("tags"), node.get("tag_values")
-    assert names is None or isinstance(names, list)
-    assert values is None or isinstance(values, list)
-    had = {*(names or ()), *(f"{name}={value}" for name, value in zip(names or (), values or (), strict=True))}
-    of_type = not types or node.get("type") == "TABLE"
-    return node.get("namespace") in NAMESPACES and of_type and (not tags or bool(had & set(tags)))
+    of_type = not types or dataset.get("type") == "TABLE"
+    return dataset["namespace"] in NAMESPACES and of_type and (not tags or bool(had & set(tags)))
 
 
 @pytest.fixture

@@ -122,7 +122,8 @@ def test_at_a_time_it_is_the_one_that_had_run_last_by_then(subtests: pytest.Subt
 def test_a_column_that_the_last_complete_run_didnt_write_has_no_lineage_but_a_note(graph: Reader) -> None:
     answer = lineage(graph, LineageQuestion("out", LineageDirection.UPSTREAM, "y"))
     assert not answer.items
-    assert answer.notes == ("Its dataset was observed to be derived from in, but no current plan has this column.",)
+    derived = "The dataset of this column was observed to be derived from in"
+    assert answer.notes == (f"{derived}, but no current plan has lineage for the column.",)
     assert upstream(graph, "y", as_of=1.5) == {"c"}
 
 

@@ -15,6 +15,7 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.resolve import resolve_dataset
 from headwater_schemas.events import DatasetEvent, DatasetRef, JobRef, Owner
 from support.analysis.declared_graph import declare
+from support.analysis.paging import pages
 from support.graph.estate import DAY, LOAD, ORDERS, OTHER, REPORT, Estate
 from support.graph.writing import hold, store
 
@@ -56,16 +57,9 @@ def test_order_pages_and_totals(hub: Reader) -> None:
     assert (of_many.jobs_total, len(of_many.jobs), of_many.upstream_total, of_many.downstream_total) == (13, 10, 1, 0)
     assert of_many.jobs[0].name == "again_11"
     assert of_many.status is not None
-    paged: list[Neighbour] = []
-    cursor = None
-    while True:
-        page = neighbours(hub, "orders", DOWNSTREAM, limit=4, cursor=cursor)
-        assert (page.total, page.facets) == (25, whole.facets)
-        paged += page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    assert tuple(paged) == whole.items
+    found = pages(neighbours, hub, "orders", DOWNSTREAM, limit=4)
+    assert all((page.total, page.facets) == (25, whole.facets) for page in found)
+    assert tuple(each for page in found for each in page.items) == whole.items
     assert names(neighbours(hub, "orders", UPSTREAM).items) == ["other"]
     some = neighbours(hub, "orders", DOWNSTREAM, limit=1).next_cursor
     with pytest.raises(QuestionError):

@@ -11,7 +11,7 @@ import pytest
 
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
-from headwater_analysis.timeline import OverviewBar, dataset_overview, job_overview, overview
+from headwater_analysis.timeline import OverviewBar, overview, overviews
 from headwater_graph.dump import dump
 from headwater_graph.segments import segment
 from headwater_schemas.identity import from_micros
@@ -80,18 +80,18 @@ def naive_bar(
 
 def test_bars_are_what_a_naive_count_gives(neo4j_driver: Driver, reader: Reader, history: History) -> None:
     naive = naive_bars(neo4j_driver)
-    whole = job_overview(reader, JOB, bars=1_000)
+    whole = overview(reader, job=JOB, bars=1_000)
     assert list(whole.bars) == naive
     assert (whole.batches, whole.truncated) == (len(history.winners()), False)
     assert whole.job == whole.asset
-    assert dataset_overview(reader, "orders.raw", bars=1_000).bars == whole.bars
+    assert overview(reader, dataset="orders.raw", bars=1_000).bars == whole.bars
     # All that a bar may show occurs.
     for name in ("missing", "conflicts", "failed", "reconciled"):
         assert sum(getattr(bar, name) for bar in naive) > 0, name
 
-    few = job_overview(reader, JOB, bars=5)
+    few = overview(reader, job=JOB, bars=5)
     assert len(few.bars) <= 5
-    assert list(few.bars) == overview.merged(naive, 5)
+    assert list(few.bars) == overviews.merged(naive, 5)
     assert few.batches == whole.batches
 
 
@@ -104,22 +104,22 @@ def test_a_span_has_the_segments_that_reach_into_it(neo4j_driver: Driver, reader
         for bar in naive
         if bar.first_time is not None and bar.last_time is not None and bar.last_time >= begin and bar.first_time < end
     ]
-    assert list(job_overview(reader, JOB, begin=begin, end=end, bars=1_000).bars) == within
-    empty = job_overview(reader, JOB, begin=times[-1] + timedelta(days=1))
+    assert list(overview(reader, job=JOB, begin=begin, end=end, bars=1_000).bars) == within
+    empty = overview(reader, job=JOB, begin=times[-1] + timedelta(days=1))
     assert (empty.bars, empty.batches, empty.truncated) == ((), 0, False)
     assert len(empty.queries) == 1
 
 
 def test_days_that_are_summarized_are_bars_too(clean_database: Driver, reader: Reader) -> None:
     kept(clean_database, by_the_day(copying("copy", "in", "out"), 4), days=2)
-    found = job_overview(reader, "copy")
+    found = overview(reader, job="copy")
     assert (found.batches, sum(bar.summarized for bar in found.bars)) == (20, 8)
     days = [(bar.segments, bar.first_batch, bar.last_batch) for bar in found.bars if bar.summarized]
     assert days == [(0, 0, 3), (0, 4, 7)]
     assert [bar.first_time for bar in found.bars][:2] == [BEGIN, BEGIN + timedelta(days=1)]
-    only_second = job_overview(reader, "copy", begin=BEGIN + timedelta(days=1), end=BEGIN + timedelta(days=2))
+    only_second = overview(reader, job="copy", begin=BEGIN + timedelta(days=1), end=BEGIN + timedelta(days=2))
     assert [(bar.first_batch, bar.summarized) for bar in only_second.bars if bar.summarized] == [(4, 4)]
-    (one,) = job_overview(reader, "copy", bars=1).bars
+    (one,) = overview(reader, job="copy", bars=1).bars
     assert (one.batches, one.summarized, one.first_batch, one.last_batch) == (20, 8, 0, 19)
 
 
@@ -127,17 +127,17 @@ def test_an_answer_without_the_earliest_segments_reports_it(
     neo4j_driver: Driver, reader: Reader, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     naive = naive_bars(neo4j_driver)
-    monkeypatch.setattr(overview, "MOST_SEGMENTS", 2)
-    found = job_overview(reader, JOB)
+    monkeypatch.setattr(overviews, "MOST_SEGMENTS", 2)
+    found = overview(reader, job=JOB)
     assert (list(found.bars), found.truncated) == (naive[-2:], len(naive) > 2)
 
 
 def test_what_is_asked_has_to_make_sense(neo4j_driver: Driver, reader: Reader, history: History) -> None:
     with pytest.raises(NotFoundError):
-        job_overview(reader, "nothing")
+        overview(reader, job="nothing")
     with pytest.raises(QuestionError, match="ends before it begins"):
-        job_overview(reader, JOB, begin=datetime(2026, 1, 2, tzinfo=UTC), end=datetime(2026, 1, 1, tzinfo=UTC))
+        overview(reader, job=JOB, begin=datetime(2026, 1, 2, tzinfo=UTC), end=datetime(2026, 1, 1, tzinfo=UTC))
     for bars in (0, 1_001):
         with pytest.raises(QuestionError, match="number of bars"):
-            job_overview(reader, JOB, bars=bars)
-    assert job_overview(reader, "load_orders").bars == ()
+            overview(reader, job=JOB, bars=bars)
+    assert overview(reader, job="load_orders").bars == ()

@@ -13,7 +13,6 @@ from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.privacy import Privacy, PrivacyPage, PrivacyQuestion, privacy
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
-    ColumnEdge,
     ColumnLineage,
     DatasetEvent,
     DatasetRef,
@@ -26,12 +25,12 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
     Sensitivity,
-    TransformationKind,
-    TransformationType,
     build,
 )
 from headwater_schemas.identity import plan_digest
 from support.analysis.declared_graph import declare
+from support.analysis.paging import pages
+from support.graph.estate import lineage
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -123,15 +122,9 @@ def test_each_operation_and_the_way_there(clean_database: Driver, reader: Reader
 def test_pages_have_each_item_once(clean_database: Driver, reader: Reader) -> None:
     jobs = job("copy", "a", *(f"c{number} < people#ssn COPY" for number in range(7)))
     graph(clean_database, jobs=jobs)
-    seen: list[str] = []
-    cursor = None
-    while True:
-        page = asked(reader, limit=3, cursor=cursor)
-        assert page.total == 7
-        seen += items(page)
-        if (cursor := page.next_cursor) is None:
-            break
-    assert sorted(seen) == [f"a#c{number}" for number in range(7)]
+    found = pages(asked, reader, limit=3)
+    assert {page.total for page in found} == {7}
+    assert sorted(name for page in found for name in items(page)) == [f"a#c{number}" for number in range(7)]
     with pytest.raises(QuestionError, match="another question"):
         asked(reader, limit=3, cursor=asked(reader, limit=3).next_cursor, readable=True)
 
@@ -161,20 +154,9 @@ def observed(lineage: ColumnLineage, name: str = "seen") -> list[LineageEvent]:
 
 @pytest.mark.parametrize("complete", [True, False])
 def test_incomplete_lineage_is_never_nothing(clean_database: Driver, reader: Reader, complete: bool) -> None:
-    name = ColumnEdge(
-        output=1,
-        output_field="n",
-        input=0,
-        input_field="name",
-        type=TransformationType.DIRECT,
-        kind=TransformationKind.COPY,
-    )
-    plan = ColumnLineage(
-        datasets=(DatasetRef("n", "people"), DatasetRef("n", "out")),
-        edges=(name,),
-        complete=complete,
-        incomplete_reason=None if complete else "an unknown operator",
-    )
+    reason = None if complete else "an unknown operator"
+    people, out = DatasetRef("n", "people"), DatasetRef("n", "out")
+    plan = lineage(("name", "n"), source=people, target=out, complete=complete, reason=reason)
     graph(clean_database, more=observed(plan))
     found = asked(reader)
     assert found.items == ()

@@ -11,11 +11,11 @@ import pytest
 from headwater_analysis.blast import BadBatches, blast
 from headwater_analysis.errors import NotFoundError
 from headwater_analysis.reader import Reader
-from headwater_analysis.trace import Offsets, Part, PartKind, StepKind, Trace, TraceDirection, trace
+from headwater_analysis.trace import Offsets, Part, PartKind, Path, StepKind, TraceDirection, trace
 from headwater_graph.write.retention import retire
 from headwater_schemas.events import Certainty, JobRef, LineageEvent, RetentionEvent, RetentionMode
 from headwater_schemas.events.build import lineage_event
-from integration.analysis.test_trace import copying, naive_closure, offsets_in, stateful
+from integration.analysis.test_trace import assert_nothing_lost, copying, naive_closure, offsets_in, stateful
 from support.analysis.chains import BEGIN, Oddities, Stream, random_stream, ranges_of, write
 from support.gate import first_in_gate, in_gate
 
@@ -45,14 +45,6 @@ def by_the_day(stream: Stream, a_day: int) -> Stream:
     return stream
 
 
-def used(found: Trace) -> dict[str, set[tuple[int, int]]]:
-    out: dict[str, set[tuple[int, int]]] = {}
-    for hop in found.hops:
-        for part in hop.outputs if found.direction is TraceDirection.BACKWARD else hop.inputs:
-            out.setdefault(part.dataset.name, set()).update(offsets_in(part))
-    return out
-
-
 def kinds(parts: tuple[Part, ...]) -> set[tuple[str, PartKind]]:
     return {(part.dataset.name, part.kind) for part in parts}
 
@@ -78,10 +70,7 @@ def test_nothing_is_lost_where_days_are_summarized(clean_database: Driver, reade
         expected = naive_closure(
             streams, start, {partition: (first, end)}, produced=direction is TraceDirection.BACKWARD
         )
-        got = used(found)
-        assert {name: offsets - got.get(name, set()) for name, offsets in expected.items()} == {
-            name: set() for name in expected
-        }
+        assert_nothing_lost(found, expected)
         summaries += sum(hop.step.kind is StepKind.SUMMARY for hop in found.hops)
     assert summaries, "some went over a day that is summarized"
 
@@ -106,8 +95,6 @@ def test_backwards_a_kept_batch_may_have_had_a_summarized_day_in_its_state(
     clean_database: Driver, reader: Reader
 ) -> None:
     kept(clean_database, by_the_day(stateful(), 4), days=2)
-    from headwater_analysis.trace import Path
-
     [only] = trace(reader, Path("/lake/windows/part-9"), direction=TraceDirection.BACKWARD).hops
     assert (only.step.first_batch, only.step.spread_first_batch) == (9, 0)
     [part] = only.inputs

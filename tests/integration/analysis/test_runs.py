@@ -20,14 +20,13 @@ from headwater_analysis.runs import (
     Quality,
     Role,
     RunFilter,
-    inputs,
     intervals,
     last_good,
     open_runs,
-    outputs,
     resolve_either,
     run,
     runs,
+    uses,
     versions,
 )
 from headwater_graph.derive import Because
@@ -48,6 +47,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History, hold_history
+from support.analysis.paging import all_items
 from support.gate import first_in_gate
 from support.graph.writing import store
 
@@ -65,19 +65,6 @@ def history(request: pytest.FixtureRequest, neo4j_driver: Driver, layout: str) -
     return hold_history(neo4j_driver, request.param, layout)
 
 
-def all_pages(question: Callable[..., Any], **asked: Any) -> list[Any]:
-    """The items of all pages of three, one after the other."""
-    items, cursor = [], None
-    while True:
-        page = question(limit=3, cursor=cursor, **asked)
-        assert len(page.items) == 3 or page.next_cursor is None
-        items += page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            assert page.total == len(items)
-            return items
-
-
 def test_runs(reader: Reader, history: History) -> None:
     for job in (LOAD, REPAIR):
         page = runs(reader, job=job.name, limit=1_000)
@@ -85,7 +72,7 @@ def test_runs(reader: Reader, history: History) -> None:
         assert [(each.run_id, each.state, each.began) for each in page.items] == [
             (each.run_id, each.state, each.began) for each in mine
         ]
-        assert all_pages(lambda job=job, **asked: runs(reader, job=job.name, **asked)) == list(page.items)
+        assert all_items(runs, reader, job=job.name, limit=3) == list(page.items)
         assert page.total == len(mine)
     some = runs(
         reader, job=LOAD.name, states=[RunEventType.FAIL], since=history.runs[5].began, until=history.runs[20].began
@@ -228,7 +215,7 @@ def test_a_condition_that_means_nothing(subtests: pytest.Subtests, reader: Reade
 def test_runs_of_a_dataset(reader: Reader, history: History) -> None:
     wrote = [each.run_id for each in reversed(history.runs) if each.snapshot is not None and each.state in TERMINAL]
     assert [each.run_id for each in runs(reader, dataset="warehouse/orders", limit=1_000).items] == wrote
-    by_pages = all_pages(lambda **asked: runs(reader, dataset="warehouse/orders", **asked))
+    by_pages = all_items(runs, reader, dataset="warehouse/orders", limit=3)
     assert [each.run_id for each in by_pages] == wrote
     read = {each.run_id for each in history.runs} | {each.run for each in history.winners() if each.run}
     found = runs(reader, dataset="orders.raw", role=Role.READ, limit=1_000)
@@ -266,7 +253,7 @@ def test_intervals(reader: Reader, history: History) -> None:
         assert [(span.partition, span.start, span.end) for span in item.inputs[0].offsets] == sorted(batch.ranges)
         assert sorted((one.assertion, one.passed) for one in item.quality) == sorted(batch.quality)
         assert item.outputs[0].version == batch.manifest
-    assert all_pages(lambda **asked: intervals(reader, job="orders.clean", **asked)) == list(whole.items)
+    assert all_items(intervals, reader, job="orders.clean", limit=3) == list(whole.items)
     later = intervals(reader, job="orders.clean", from_batch=20, limit=1_000)
     assert list(later.items) == [item for item in whole.items if item.batch_id >= 20]
 
@@ -276,13 +263,13 @@ def test_intervals_of_a_run(reader: Reader, history: History) -> None:
     reported = {each.run for each in history.batches if each.run}
     for run_id in reported:
         mine = [item for item in whole if item.run_id == run_id]
-        assert all_pages(lambda run_id=run_id, **asked: intervals(reader, run=run_id, **asked)) == mine
+        assert all_items(intervals, reader, run=run_id, limit=3) == mine
         details = run(reader, run_id)
         assert details.intervals == len(mine)
         batches = [each.batch for each in history.batches if each.run == run_id]
         assert (details.run.first_batch, details.run.last_batch) == (min(batches), max(batches))
         if mine:
-            (use,) = inputs(reader, run_id).items
+            (use,) = uses(reader, run_id, Role.READ).items
             assert [span.start for span in use.offsets] == [span.start for span in mine[0].inputs[0].offsets]
             assert [span.end for span in use.offsets] == [span.end for span in mine[-1].inputs[0].offsets]
 
@@ -296,7 +283,7 @@ def test_versions(reader: Reader, history: History) -> None:
     assert [each.producers[0].job and each.producers[0].job.name for each in page.items] == [
         each.job.name for each in made
     ]
-    assert all_pages(lambda **asked: versions(reader, "warehouse/orders", **asked)) == list(page.items)
+    assert all_items(versions, reader, "warehouse/orders", limit=3) == list(page.items)
 
     winners = {each.manifest for each in history.winners()}
     of_stream = versions(reader, "/data/clean", limit=1_000).items
@@ -306,7 +293,7 @@ def test_versions(reader: Reader, history: History) -> None:
     }
     assert reported == {(each.manifest, each.batch, each.run, each.manifest not in winners) for each in history.batches}
     assert {each.producers[0].job.name for each in of_stream if each.producers[0].job} == {"orders.clean"}
-    assert all_pages(lambda **asked: versions(reader, "/data/clean", **asked)) == list(of_stream)
+    assert all_items(versions, reader, "/data/clean", limit=3) == list(of_stream)
 
 
 def naive_turn(history: History, of: Callable[[Any], bool]) -> tuple[str | None, str | None]:
@@ -397,8 +384,8 @@ def test_one_run(reader: Reader, history: History) -> None:
     details = run(reader, reported.run_id)
     assert (details.run.code_version, details.run.ended_at) == ("v2", reported.ended)
     assert run(reader, details.run.key) == details
-    assert [use.dataset.name for use in inputs(reader, reported.run_id).items] == ["/data/rates", "orders.raw"]
-    (written,) = outputs(reader, reported.run_id).items
+    assert [use.dataset.name for use in uses(reader, reported.run_id, Role.READ).items] == ["/data/rates", "orders.raw"]
+    (written,) = uses(reader, reported.run_id, Role.WROTE).items
     assert (written.version, written.rows) == (reported.snapshot, 7)
 
 
@@ -487,12 +474,7 @@ def test_open_runs_the_longest_unseen_first(reader: Reader, killed: GraphWriter)
     before = open_runs(reader, before=KILLED + timedelta(minutes=80))
     assert ([each.run.run_id for each in before.items], before.total) == (["n1"], 1)
     assert [each.run.run_id for each in open_runs(reader, job="flights").items] == ["a2"]
-    one_by_one, cursor = [], None
-    for _ in range(3):
-        page = open_runs(reader, limit=1, cursor=cursor)
-        one_by_one += [each.run.run_id for each in page.items]
-        cursor = page.next_cursor
-    assert (one_by_one, cursor) == ([name for name, _ in minutes], None)
+    assert tuple(all_items(open_runs, reader, limit=1)) == page.items
 
 
 def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:

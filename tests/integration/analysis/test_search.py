@@ -35,6 +35,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from support.analysis.declared_graph import declare
+from support.analysis.paging import all_items
 from support.gate import first_in_gate
 from support.graph.writing import hold, store
 
@@ -278,16 +279,7 @@ def test_like_a_naive_search_page_by_page(clean_database: Driver, reader: Reader
         assert set(found(whole)) == expected | joined
         ranks = [0 if starts(hit, text) else 1 + list(Match).index(hit.match) for hit in whole.items]
         assert ranks == sorted(ranks)
-        items: list[Hit] = []
-        cursor = None
-        while True:
-            page = search(reader, text, kinds=[AssetKind.DATASET], limit=4, cursor=cursor)
-            items += page.items
-            assert page.total == whole.total
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-        assert tuple(items) == whole.items
+        assert tuple(all_items(search, reader, text, kinds=[AssetKind.DATASET], limit=4)) == whole.items
 
 
 def test_owners_and_tags_are_found_by_the_text(clean_database: Driver, reader: Reader) -> None:

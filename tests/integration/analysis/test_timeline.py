@@ -11,7 +11,7 @@ import pytest
 
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
-from headwater_analysis.timeline import Break, Timeline, dataset_timeline, job_timeline
+from headwater_analysis.timeline import Break, Timeline, timeline
 from headwater_analysis.trace import OffsetSpan
 from headwater_schemas.events import (
     Certainty,
@@ -31,6 +31,7 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
+from support.analysis.paging import pages
 from support.graph.writing import store
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_breaks_are_reported_at_the_batch_that_they_come_before(clean_database: 
             batch(7, 55, 60),
         ],
     )
-    line = job_timeline(reader, "enrich")
+    line = timeline(reader, job="enrich")
     assert line.job == line.asset
     assert [each.batch_id for each in line.intervals] == [0, 1, 2, 3, 6, 7]
     key = line.intervals[0].consumed[0].dataset.key
@@ -133,34 +134,28 @@ def test_queries_are_merged_by_time_and_pages_go_back(clean_database: Driver, re
     events = [batch(n, n, n + 1, query=0, second=None if n in (3, 9) else 10 * n) for n in range(10)]
     events += [batch(n, n, n + 1, query=1, second=15 * n + 1) for n in range(6)]
     store(clean_database, events)
-    whole = job_timeline(reader, "enrich", limit=1_000)
+    whole = timeline(reader, job="enrich", limit=1_000)
     assert (whole.total, len(whole.intervals), whole.next_cursor) == (16, 16, None)
 
-    pages: list[Timeline] = []
-    cursor: str | None = None
-    while not pages or cursor is not None:
-        page = job_timeline(reader, "enrich", limit=3, cursor=cursor)
-        assert page.total == 16
-        pages.append(page)
-        cursor = page.next_cursor
-    assert [len(page.intervals) for page in pages] == [3] * 5 + [1]
-    together = [each.key for page in pages for each in page.intervals]
+    found = pages(timeline, reader, job="enrich", limit=3)
+    assert [(page.total, len(page.intervals)) for page in found] == [(16, 3)] * 5 + [(16, 1)]
+    together = [each.key for page in found for each in page.intervals]
     assert sorted(together) == sorted(each.key for each in whole.intervals)
     # No page has what is later than anything on the page before.
-    known = [[time for time in times(page) if time is not None] for page in pages]
+    known = [[time for time in times(page) if time is not None] for page in found]
     assert all(max(after) <= min(before) for before, after in pairwise(known))
     # What has no time stands by its neighbour: the last batch of its query, the ninth, comes first of all.
-    assert 9 in [each.batch_id for each in pages[0].intervals]
-    assert all(page.runs == () for page in pages[1:])
+    assert 9 in [each.batch_id for each in found[0].intervals]
+    assert all(page.runs == () for page in found[1:])
 
 
 def test_a_span_of_time_is_half_open(clean_database: Driver, reader: Reader) -> None:
     store(clean_database, [batch(n, n, n + 1, second=None if n == 5 else n) for n in range(10)])
-    line = job_timeline(reader, "enrich", begin=START + timedelta(seconds=3), end=START + timedelta(seconds=7))
+    line = timeline(reader, job="enrich", begin=START + timedelta(seconds=3), end=START + timedelta(seconds=7))
     assert [each.batch_id for each in line.intervals] == [3, 4, 6]
     assert line.total == 3
     with pytest.raises(QuestionError, match="ends before it begins"):
-        job_timeline(reader, "enrich", begin=START, end=START - timedelta(seconds=1))
+        timeline(reader, job="enrich", begin=START, end=START - timedelta(seconds=1))
 
 
 def test_a_dataset_has_the_runs_that_used_it_alone(clean_database: Driver, reader: Reader) -> None:
@@ -176,24 +171,24 @@ def test_a_dataset_has_the_runs_that_used_it_alone(clean_database: Driver, reade
         )
 
     store(clean_database, [batch(0, 0, 10, second=0), finished(1, SINK), finished(2), finished(3, SINK)])
-    line = dataset_timeline(reader, "/tests/out")
+    line = timeline(reader, dataset="/tests/out")
     assert line.job is None
     assert line.asset.name == "/tests/out"
     assert [each.batch_id for each in line.intervals] == [0]
     assert {run.run_id for run in line.runs} == {str(UUID(int=1)), str(UUID(int=3)), run_of(0).run_id}
     assert [run.state for run in line.runs if run.processing_type != "STREAMING"][:1] == ["COMPLETE"]
-    assert len(job_timeline(reader, "report", limit=2).runs) == 2
+    assert len(timeline(reader, job="report", limit=2).runs) == 2
 
 
 def test_what_is_asked_has_to_make_sense(clean_database: Driver, reader: Reader) -> None:
     store(clean_database, [batch(n, n, n + 1, second=n) for n in range(3)])
     with pytest.raises(NotFoundError):
-        job_timeline(reader, "nothing")
+        timeline(reader, job="nothing")
     for limit in (0, 1_001):
         with pytest.raises(QuestionError):
-            job_timeline(reader, "enrich", limit=limit)
-    cursor = job_timeline(reader, "enrich", limit=1).next_cursor
+            timeline(reader, job="enrich", limit=limit)
+    cursor = timeline(reader, job="enrich", limit=1).next_cursor
     with pytest.raises(QuestionError, match="another question"):
-        job_timeline(reader, "enrich", limit=1, cursor=cursor, begin=START)
+        timeline(reader, job="enrich", limit=1, cursor=cursor, begin=START)
     with pytest.raises(QuestionError, match="another question"):
-        dataset_timeline(reader, "orders", limit=1, cursor=cursor)
+        timeline(reader, dataset="orders", limit=1, cursor=cursor)

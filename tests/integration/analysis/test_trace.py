@@ -286,11 +286,7 @@ def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Rea
             found = trace(reader, span, direction=direction, depth=None, limit=1_000)
             assert not found.truncated
             expected = naive_closure(streams, start, wanted, produced=direction is BACK)
-            got: dict[str, set[tuple[int, int]]] = {}
-            for each in found.hops:
-                for of in each.outputs if direction is BACK else each.inputs:
-                    got.setdefault(of.dataset.name, set()).update(offsets_in(of))
-            assert got == {name: offsets for name, offsets in expected.items() if offsets}
+            assert used(found) == {name: offsets for name, offsets in expected.items() if offsets}
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -324,19 +320,27 @@ def test_nothing_is_lost_where_batches_are_missing(clean_database: Driver, reade
         partition, (first, end) = next((p, (a, b)) for p, (a, b) in ranges.items() if a < b)
         first = max(0, first - 10)
         found = trace(reader, Offsets(start, partition, first, end), direction=direction, depth=None, limit=1_000)
-        expected = naive_closure(streams, start, {partition: (first, end)}, produced=direction is BACK)
-        got: dict[str, set[tuple[int, int]]] = {}
-        for each in found.hops:
-            for of in each.outputs if direction is BACK else each.inputs:
-                got.setdefault(of.dataset.name, set()).update(offsets_in(of))
         assert StepKind.MISSING in {each.step.kind for each in found.hops}
-        assert {name: offsets - got.get(name, set()) for name, offsets in expected.items()} == {
-            name: set() for name in expected
-        }
+        expected = naive_closure(streams, start, {partition: (first, end)}, produced=direction is BACK)
+        assert_nothing_lost(found, expected)
 
 
 def offsets_in(of: Part) -> set[tuple[int, int]]:
     return {(span.partition, offset) for span in of.offsets for offset in range(span.start, span.end)}
+
+
+def used(found: Trace) -> dict[str, set[tuple[int, int]]]:
+    """Offsets of each topic that the steps used, on the side that the trace came from."""
+    out: dict[str, set[tuple[int, int]]] = {}
+    for step in found.hops:
+        for of in step.outputs if found.direction is BACK else step.inputs:
+            out.setdefault(of.dataset.name, set()).update(offsets_in(of))
+    return out
+
+
+def assert_nothing_lost(found: Trace, expected: dict[str, set[tuple[int, int]]]) -> None:
+    got = used(found)
+    assert {name: left for name, offsets in expected.items() if (left := offsets - got.get(name, set()))} == {}
 
 
 def naive_closure(
@@ -399,18 +403,12 @@ def test_state_widens_to_the_batches_that_the_watermark_bounds(clean_database: D
     assert spans(part(only.inputs, "in")) == [(0, 20, 80)]
     assert only.certainty is UPPER_BOUND
 
-
-def test_the_newest_batch_has_no_later_one_that_its_watermark_could_bound(
-    clean_database: Driver, reader: Reader
-) -> None:
-    write(clean_database, stateful())
+    # The newest batch has no later one that its watermark could bound.
     [only] = trace(reader, Offsets("in", 0, 115, 116), horizon=timedelta(hours=3)).hops
     assert (only.step.spread_first_batch, only.step.spread_last_batch) == (11, 11)
     assert "The watermark hasn't passed 2025-01-01 14:00:00 by the last known batch, 11" in only.why
 
-
-def test_state_of_unknown_length_spreads_to_the_end(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, stateful())
+    # State of unknown length spreads to the end.
     [only] = trace(reader, Offsets("in", 0, 25, 26)).hops
     assert (only.step.spread_first_batch, only.step.spread_last_batch, only.certainty) == (2, 11, UPPER_BOUND)
     assert "The time that the query keeps a record is unknown" in only.why

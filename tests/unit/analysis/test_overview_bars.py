@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_analysis.timeline import OverviewBar
-from headwater_analysis.timeline.overview import in_bars, merged
+from headwater_analysis.timeline.overviews import in_bars, merged
 
 if TYPE_CHECKING:
     import pytest

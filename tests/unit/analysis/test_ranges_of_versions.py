@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pytest
 
 TABLE = Asset(AssetKind.DATASET, "k", "file", "/t")
-BATCH = Batch(False, "q", 0, 0, None, None, (), {})
+BATCH = Batch(conflict=False, query="q", first=0, last=0, started_at=None, ended_at=None, uses=(), properties={})
 
 
 def stream(format_: str, first: str | None, last: str) -> dict[str, Any]:

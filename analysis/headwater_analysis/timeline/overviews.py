@@ -6,18 +6,19 @@ statement, and adjacent ones are added up. A summarized day counts as one segmen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from headwater_analysis.assets import AssetKind
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.micro_batches import at_batches
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
+from headwater_analysis.runs.run_names import resolve_owner
 from headwater_analysis.timeline.entries import Overview, OverviewBar
-from headwater_analysis.timeline.timelines import Span, ids_of, queries_of
+from headwater_analysis.timeline.timelines import Span, queries_of
 
 MOST_SEGMENTS = 50_000
 """Maximum number of segments in an answer: eight years of a query that runs every ten seconds."""
@@ -80,13 +81,20 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
     return bars, len(kept) < len(keys)
 
 
-def job_overview(
-    reader: Reader, job: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
+def overview(
+    reader: Reader,
+    *,
+    job: str | None = None,
+    dataset: str | None = None,
+    begin: datetime | None = None,
+    end: datetime | None = None,
+    bars: int = 200,
 ) -> Overview:
-    """Return the micro-batches of a job in a span of time, counted.
+    """Return the micro-batches of a job, or of queries that read or write a dataset, in a span of time, counted.
 
     Args:
         job: name, key, or namespace and name, as for `resolve_job`.
+        dataset: a dataset, as for `resolve_dataset`. Give either a job or a dataset.
         begin: leave out segments whose last micro-batch began before this time.
         end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments
             without a known time are left out, too.
@@ -94,60 +102,47 @@ def job_overview(
 
     Raises:
         QuestionError: the span ends before it begins, or the number of bars isn't from 1 to 1,000.
-        NotFoundError: no such job; with the nearest names.
-        AmbiguousError: several jobs have this name.
+        NotFoundError: no such job or dataset; with the nearest names.
+        AmbiguousError: several have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
-    return _overview(reader, resolve_job, "job", job, Span(begin, end), bars)
-
-
-def dataset_overview(
-    reader: Reader, dataset: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
-) -> Overview:
-    """Return the micro-batches of queries that read or write a dataset, counted; arguments as for `job_overview`."""
-    return _overview(reader, resolve_dataset, "dataset", dataset, Span(begin, end), bars)
-
-
-def _overview(
-    reader: Reader, resolve: Callable[[Transaction, str], FoundNode], kind: str, asked: str, span: Span, most: int
-) -> Overview:
-    span.check()
-    if not 1 <= most <= MOST_BARS:
+    Span(begin, end).check()
+    if not 1 <= bars <= MOST_BARS:
         raise QuestionError(f"The number of bars is from 1 to {MOST_BARS:,}.", field="bars")
 
     def question(tx: Transaction) -> Overview:
-        found = resolve(tx, asked)
-        queries = queries_of(tx, kind, ids_of(tx, kind, found))
+        found = resolve_owner(tx, job, dataset)
+        queries = queries_of(tx, found)
         share = max(1, MOST_SEGMENTS // max(1, len(queries)))
         segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
         # One segment of each query more than wanted is read: it shows whether there are more.
-        rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
+        rows = tx.rows("timeline/overview", queries=list(segments), begin=begin, end=end, segments=share + 1)
         conflicts = _conflicts(tx, rows)
         for row in rows:
             segments[row["query"]].append(_bar(row, conflicts[row["query"], row["first_batch"]]))
         summaries: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
         for row in tx.rows(
-            "timeline/overview_summaries", queries=list(segments), begin=span.begin, end=span.end, summaries=share + 1
+            "timeline/overview_summaries", queries=list(segments), begin=begin, end=end, summaries=share + 1
         ):
-            summaries[row["query"]].append(_day(row))
-        cut = any(len(own) > share for found in (segments, summaries) for own in found.values())
-        bars, left_out = in_bars(
-            {key: _in_order(own[:share], summaries[key][:share]) for key, own in segments.items()}, most
-        )
+            # The only known faults of a summary are missing micro-batches.
+            day = {**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row}
+            summaries[row["query"]].append(_bar(day))
+        cut = any(len(own) > share for some in (segments, summaries) for own in some.values())
+        ordered = {
+            key: sorted([*own[:share], *summaries[key][:share]], key=lambda bar: (bar.first_batch, bar.last_batch))
+            for key, own in segments.items()
+        }
+        merged_bars, left_out = in_bars(ordered, bars)
         return Overview(
             found.asset,
-            found.asset if kind == "job" else None,
+            found.asset if found.asset.kind is AssetKind.JOB else None,
             tuple(queries),
-            tuple(bars),
-            sum(bar.batches for bar in bars),
+            tuple(merged_bars),
+            sum(bar.batches for bar in merged_bars),
             cut or left_out,
         )
 
     return reader.read(question)
-
-
-def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar]) -> list[OverviewBar]:
-    return sorted([*segments, *summaries], key=lambda bar: (bar.first_batch, bar.last_batch))
 
 
 def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
@@ -170,13 +165,4 @@ def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple
 def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:
     values = {"segments": 1, "summarized": 0, "conflicts": conflicts, **row}
     values.pop("contested", None)
-    return OverviewBar(
-        first_time=moment_of(values.pop("first_time")),
-        last_time=moment_of(values.pop("last_time")),
-        **values,
-    )
-
-
-def _day(row: Mapping[str, Any]) -> OverviewBar:
-    """Build the bar of a summary; its only known faults are missing micro-batches."""
-    return _bar({**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row})
+    return OverviewBar(**{**values, **{name: moment_of(values[name]) for name in ("first_time", "last_time")}})
