@@ -59,7 +59,7 @@ class RequestAudit:
         if scope["type"] != "http" or self._audit is None:
             await self._app(scope, receive, send)
             return
-        recorded = _Request(scope, receive, send, self._audit, self._tenant, self._metrics.refused)
+        recorded = _Request(scope, receive, send, self._audit, self._tenant, self._metrics.refused.inc)
         try:
             await self._app(scope, recorded.receive, recorded.send)
         except _UnrecordedError:

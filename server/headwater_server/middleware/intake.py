@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headwater_server.metrics import IntakeMetrics
+from headwater_server.metrics import IntakeMetrics, RequestRejection
 from headwater_server.middleware.bodies import (
     CLOSE,
     READ,
@@ -221,7 +221,7 @@ class IntakeGate:
         if announced.isdecimal() and int(announced[:20]) > limits.intake_body_max_bytes:
             return self._too_large()
         if self._under_way >= limits.intake_requests_max:
-            self._metrics.busy()
+            self._metrics.rejected(RequestRejection.BUSY)
             return problem(
                 ProblemType.BUSY,
                 f"{limits.intake_requests_max} requests that write are under way "
@@ -237,7 +237,7 @@ class IntakeGate:
             _RefusedError: all bodies together would be too large.
         """
         if self._held_bytes + count > self._limits.intake_buffer_max_bytes:
-            self._metrics.busy()
+            self._metrics.rejected(RequestRejection.BUSY)
             raise _RefusedError(
                 problem(
                     ProblemType.BUSY,

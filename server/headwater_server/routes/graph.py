@@ -61,8 +61,7 @@ def graph(
         ),
     ] = None,
     width: Annotated[
-        int | None,
-        Query(ge=1, le=MOST_NODES, description="Maximum number of neighbours of each node on each side."),
+        int | None, Query(ge=1, le=MOST_NODES, description="Maximum number of neighbours of each node on each side.")
     ] = None,
     open: Annotated[  # noqa: A002  the parameter's name
         Values,
