@@ -249,6 +249,5 @@ def _use_json(value: bool) -> bool:  # noqa: FBT001  Typer calls it with the opt
 
 
 JsonOption = Annotated[
-    bool,
-    typer.Option("--json", callback=_use_json, help="Print one JSON document on stdout and nothing else there."),
+    bool, typer.Option("--json", callback=_use_json, help="Print one JSON document on stdout and nothing else there.")
 ]

@@ -32,7 +32,6 @@ FileOption = Annotated[
         "--file",
         help="A file of records; its rotated files are read, too. Repeatable, the oldest first. "
         "Default: HEADWATER_AUDIT_FILE.",
-        show_default=False,
     ),
 ]
 TopicOption = Annotated[bool, typer.Option("--topic", help="Read the topic of the audit.")]
@@ -40,7 +39,7 @@ TopicOption = Annotated[bool, typer.Option("--topic", help="Read the topic of th
 
 @app.command()
 def key(
-    file: Annotated[Path, typer.Argument(help="New file for the private key.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="New file for the private key.")],
     json_output: JsonOption = False,
 ) -> None:
     """Make a key that signs heads, in a file that only its owner may read, and print its public key.
@@ -65,14 +64,12 @@ def verify(
             "--public-key",
             help="Public key that must have signed each head, or a file that has it. Repeatable. "
             "Default: the one of HEADWATER_AUDIT_KEY_FILE.",
-            show_default=False,
         ),
     ] = None,
     heads: Annotated[
         Path | None,
         typer.Option(
-            help="Output of an earlier `audit verify --json`, kept elsewhere, to detect a chain whose end was cut off.",
-            show_default=False,
+            help="Output of an earlier `audit verify --json`, kept elsewhere, to detect a chain whose end was cut off."
         ),
     ] = None,
     json_output: JsonOption = False,
@@ -102,25 +99,17 @@ def search(
     file: FileOption = None,
     *,
     topic: TopicOption = False,
-    subject: Annotated[
-        str | None, typer.Option(help="Only records of this subject: `ci`, or `token:ci`.", show_default=False)
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only records of this time or later.", show_default=False)
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only records before this time.", show_default=False)
-    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Only records of this subject: `ci`, or `token:ci`.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only records of this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only records before this time.")] = None,
     operation: Annotated[
         str | None,
         typer.Option(help="Only records of this operation of the API, `asset_upstream`, or command, `dlq replay`."),
     ] = None,
     outcome: Annotated[
-        Outcome | None, typer.Option(case_sensitive=False, help="Only records with this outcome.", show_default=False)
+        Outcome | None, typer.Option(case_sensitive=False, help="Only records with this outcome.")
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Only records with this text in a parameter.", show_default=False)
-    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="Only records with this text in a parameter.")] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Print matching records, the oldest first. They aren't verified: `headwater audit verify` does that."""

@@ -43,15 +43,12 @@ _WHY_UNUSED = {
 
 def command(
     *,
-    rule: Annotated[
-        list[str] | None, typer.Option("--rule", help="Only this rule. Repeatable.", show_default=False)
-    ] = None,
+    rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule. Repeatable.")] = None,
     exemptions: Annotated[
-        Path | None,
-        typer.Option("--exemptions", help="A YAML file of findings that are accepted.", show_default=False),
+        Path | None, typer.Option("--exemptions", help="A YAML file of findings that are accepted.")
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Write the findings to this file, as JUnit XML.", show_default=False)
+        Path | None, typer.Option("--junit", help="Write the findings to this file, as JUnit XML.")
     ] = None,
     open_after: Annotated[
         str, typer.Option(metavar="TIME", help="Maximum time that a run may be open without an end: 90m, 24h.")

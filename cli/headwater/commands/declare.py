@@ -51,10 +51,7 @@ _MOST_BYTES: Final = 64 << 20
 def command(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Declaration files, ODCS data contracts or dbt's manifest.json; - is the standard input.",
-            show_default=False,
-        ),
+        typer.Argument(help="Declaration files, ODCS data contracts or dbt's manifest.json; - is the standard input."),
     ] = None,
     *,
     check: Annotated[
@@ -64,23 +61,19 @@ def command(
         False
     ),
     withdraw: Annotated[
-        list[str] | None,
-        typer.Option("--withdraw", metavar="SET", help="Withdraw a whole set. Repeatable.", show_default=False),
+        list[str] | None, typer.Option("--withdraw", metavar="SET", help="Withdraw a whole set. Repeatable.")
     ] = None,
     export: Annotated[
-        str | None,
-        typer.Option("--export", metavar="SET", help="Print the whole data contract of a set.", show_default=False),
+        str | None, typer.Option("--export", metavar="SET", help="Print the whole data contract of a set.")
     ] = None,
     as_contract: Annotated[
         bool, typer.Option("--as-contract", help="Print each file as an ODCS data contract, and publish nothing.")
     ] = False,
     namespace: Annotated[
-        str | None,
-        typer.Option(help="Namespace of datasets, for contracts and manifests without one.", show_default=False),
+        str | None, typer.Option(help="Namespace of datasets, for contracts and manifests without one.")
     ] = None,
     catalog: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="dbt's catalog.json, for a manifest's columns.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="dbt's catalog.json, for a manifest's columns.")
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the files, for editors.")] = False,
     wait_seconds: Annotated[

@@ -54,8 +54,7 @@ ReasonOption = Annotated[
 ]
 JobOption = Annotated[str | None, typer.Option("--job", help="Only letters whose key names this job or dataset.")]
 SinceOption = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help="Only letters of this time or later: 1h (ago), yesterday."),
+    str | None, typer.Option("--since", metavar="TIME", help="Only letters of this time or later: 1h (ago), yesterday.")
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only letters published before this time.")

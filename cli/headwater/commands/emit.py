@@ -179,8 +179,7 @@ def openlineage(
     correct: Annotated[
         str | None,
         typer.Option(
-            metavar="REASON",
-            help="For datasets and jobs: make the events win over stored values, whatever their time.",
+            metavar="REASON", help="For datasets and jobs: make the events win over stored values, whatever their time."
         ),
     ] = None,
     tenant: TenantOption = None,

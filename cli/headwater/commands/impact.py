@@ -76,30 +76,20 @@ def command(
         typer.Argument(
             help="Asset that changes: its name if it is unique, or namespace/name, or its key.",
             autocompletion=complete_dataset,
-            show_default=False,
         ),
     ],
     *,
     column: Annotated[str | None, typer.Option("--column", "-c", help="Column that changes: a field path.")] = None,
-    change: Annotated[
-        SchemaChange | None,
-        typer.Option(case_sensitive=False, help="Change of the column.", show_default=False),
-    ] = None,
+    change: Annotated[SchemaChange | None, typer.Option(case_sensitive=False, help="Change of the column.")] = None,
     type_: Annotated[
         ChangeType | None,
-        typer.Option(
-            "--type",
-            case_sensitive=False,
-            help="Kind of change. Default: derived from --change.",
-            show_default=False,
-        ),
+        typer.Option("--type", case_sensitive=False, help="Kind of change. Default: derived from --change."),
     ] = None,
     to: Annotated[
         str | None, typer.Option("--to", help="The new name of a renamed column, the new type of a retyped one.")
     ] = None,
     nullable: Annotated[
-        bool | None,
-        typer.Option("--nullable/--not-null", help="New nullability, with --change nullability.", show_default=False),
+        bool | None, typer.Option("--nullable/--not-null", help="New nullability, with --change nullability.")
     ] = None,
     partition: Annotated[
         str | None, typer.Option(help="Only data of this partition: 3 of a topic, day=2025-01-31 of a table.")
@@ -116,12 +106,7 @@ def command(
     policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) instead of Headwater's own.")] = None,
     default_policy: Annotated[
         bool,
-        typer.Option(
-            "--default-policy",
-            callback=_print_policy,
-            is_eager=True,
-            help="Print Headwater's own policy.",
-        ),
+        typer.Option("--default-policy", callback=_print_policy, is_eager=True, help="Print Headwater's own policy."),
     ] = False,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
     why: Annotated[

@@ -62,10 +62,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
         depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "1",
         columns: Annotated[bool, typer.Option("--columns", help="List the column edges of each hop.")] = False,
         influence: Annotated[
-            Influence | None,
-            typer.Option(
-                case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.", show_default=False
-            ),
+            Influence | None, typer.Option(case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.")
         ] = None,
         namespace: Annotated[
             list[str] | None, typer.Option(help="Only datasets in this namespace. Repeatable.")

@@ -24,11 +24,10 @@ from headwater_schemas.events import MarkSpread
 
 
 def command(
-    dataset: Annotated[str, typer.Argument(help="The dataset.", autocompletion=complete_dataset, show_default=False)],
+    dataset: Annotated[str, typer.Argument(help="The dataset.", autocompletion=complete_dataset)],
     *,
     version: Annotated[
-        str | None,
-        typer.Option("--version", help="Version of the dataset, or the beginning of it.", show_default=False),
+        str | None, typer.Option("--version", help="Version of the dataset, or the beginning of it.")
     ] = None,
     within: Annotated[
         str, typer.Option(metavar="TIME", help="A job that read the dataset within this time needs it: 12h, 30d.")

@@ -42,19 +42,13 @@ if TYPE_CHECKING:
 def command(
     ask: Ask,
     asset: Annotated[
-        str | None,
-        typer.Argument(
-            help="A dataset, or a column of it: dataset#path.",
-            autocompletion=complete_dataset,
-            show_default=False,
-        ),
+        str | None, typer.Argument(help="A dataset, or a column of it: dataset#path.", autocompletion=complete_dataset)
     ] = None,
     *,
     column: Annotated[str | None, typer.Option("--column", "-c", help="A column of the dataset: a field path.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Start from every column that is declared sensitive.")] = False,
     as_: Annotated[
-        Sensitivity | None,
-        typer.Option("--as", case_sensitive=False, help="Assume this sensitivity.", show_default=False),
+        Sensitivity | None, typer.Option("--as", case_sensitive=False, help="Assume this sensitivity.")
     ] = None,
     readable: Annotated[bool, typer.Option("--readable", help="Only columns whose values can be read.")] = False,
     lower: Annotated[

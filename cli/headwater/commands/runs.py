@@ -51,9 +51,7 @@ def list_(
     of: Annotated[
         str | None,
         typer.Argument(
-            metavar="[JOB|DATASET]",
-            help="A name if it is unique, or namespace/name, or a key. Default: all jobs.",
-            show_default=False,
+            metavar="[JOB|DATASET]", help="A name if it is unique, or namespace/name, or a key. Default: all jobs."
         ),
     ] = None,
     *,
@@ -61,18 +59,14 @@ def list_(
         bool, typer.Option("--open", help="Runs without an end, of all jobs or of one. The longest unseen first.")
     ] = False,
     older_than: Annotated[
-        str | None,
-        typer.Option(
-            help="With --open: only runs that weren't seen for this time, 90s, 10m, 3h, 2d.", show_default=False
-        ),
+        str | None, typer.Option(help="With --open: only runs that weren't seen for this time, 90s, 10m, 3h, 2d.")
     ] = None,
     kind: KindOption = None,
     read: Annotated[
         bool, typer.Option("--read", help="For a dataset: runs that read it, instead of runs that wrote it.")
     ] = False,
     state: Annotated[
-        list[RunEventType] | None,
-        typer.Option(case_sensitive=False, help="Only runs in this state. Repeatable.", show_default=False),
+        list[RunEventType] | None, typer.Option(case_sensitive=False, help="Only runs in this state. Repeatable.")
     ] = None,
     since: Annotated[
         str | None,
@@ -82,9 +76,7 @@ def list_(
     where: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE",
-            help=f"Only runs of this context: {', '.join(questions.CONTEXT_NAMES)}. Repeatable.",
-            show_default=False,
+            metavar="NAME=VALUE", help=f"Only runs of this context: {', '.join(questions.CONTEXT_NAMES)}. Repeatable."
         ),
     ] = None,
     period: Annotated[

@@ -24,8 +24,7 @@ def command(
     text: Annotated[str, typer.Argument(help="Words of names, or their beginnings; or a whole name.")] = "",
     *,
     kind: Annotated[
-        list[AssetKind] | None,
-        typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.", show_default=False),
+        list[AssetKind] | None, typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.")
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Words of an owner's name.")] = None,
     tag: Annotated[str | None, typer.Option(help="A tag: words of its key or value, or key=value.")] = None,
@@ -34,8 +33,7 @@ def command(
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Only assets in this namespace.")] = None,
     type_: Annotated[
-        list[str] | None,
-        typer.Option("--type", help="Only assets of this type: TOPIC, TABLE, BATCH. Repeatable.", show_default=False),
+        list[str] | None, typer.Option("--type", help="Only assets of this type: TOPIC, TABLE, BATCH. Repeatable.")
     ] = None,
     sensitivity: Annotated[
         Sensitivity | None, typer.Option(case_sensitive=False, help="Only assets with this declared sensitivity.")

@@ -45,8 +45,7 @@ def command(
     ],
     *,
     kind: Annotated[
-        KnownKind | None,
-        typer.Option("--kind", case_sensitive=False, help="Kind of asset, if several have this name."),
+        KnownKind | None, typer.Option("--kind", case_sensitive=False, help="Kind of asset, if several have this name.")
     ] = None,
 ) -> Shown:
     """Show all known facts on a dataset, a column, a job, a run or a consumer.
