@@ -83,7 +83,6 @@ class Commit:
     Attributes:
         durable: number of records that the commit wrote.
         lost: number of records that were lost since the previous commit.
-        seconds: duration of the commit.
     """
 
     durable: int

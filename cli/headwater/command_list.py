@@ -10,7 +10,6 @@ class Command:
     """Metadata of a command, available without importing the command, which takes a second.
 
     Attributes:
-        module: module to import.
         panel: panel of `--help` that lists the command.
         about: first paragraph of the command's help.
         extra: package extras that install the command's imports, separated by commas.

@@ -115,7 +115,6 @@ class Console:
 
         Args:
             document: Anything that JSON can hold. Other values (paths, times) are printed as `str` does.
-            view: A rich table or text for people.
         """
         self._result_printed = True
         if self.json_mode:
@@ -223,12 +222,7 @@ def _json(document: Any) -> str:
 
 
 def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
-    """Make a table without lines; without headings it has a column for each cell of its rows.
-
-    Args:
-        headings: heading of each column.
-        numbers: headings of right-aligned columns.
-    """
+    """Make a table without lines; without headings it has a column for each cell of its rows."""
     out = Table(box=None, pad_edge=False, show_header=bool(headings))
     for heading in headings:
         out.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left")

@@ -49,7 +49,6 @@ class Ask:
         timeout_seconds: time limit of the answer; None: as configured.
         limit: maximum number of items on a page, or of steps; 0 for commands without a limit.
         cursor: cursor of the page; None: the first page.
-        answered: answers of the questions so far.
     """
 
     tenant: str | None

@@ -78,13 +78,7 @@ def area(
     needs: Needs,
     responses: Mapping[int | str, dict[str, Any]] = _PROBLEMS,
 ) -> APIRouter:
-    """Create a router for the routes of one area.
-
-    Args:
-        tag: name of the area.
-        needs: access that each route of the area needs.
-        responses: problems that the routes may answer.
-    """
+    """Create a router for the routes of one area."""
     return APIRouter(
         prefix=BELOW,
         tags=[tag],
@@ -233,7 +227,6 @@ class Graph:
         """Return a reader that shows only visible assets of an identity.
 
         Args:
-            identity: the asker.
             timeout_seconds: the requested time limit; `serve.timeout_max_seconds` caps it.
             operation: id of the operation that asks. Restricted askers may only use operations in `FILTERED`.
         """

@@ -23,7 +23,6 @@ class BackgroundChecks:
 
     Args:
         graph: graph to check, with its exemptions.
-        metrics: metrics of the server.
         clock: seconds since 1970.
     """
 

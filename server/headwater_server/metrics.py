@@ -174,7 +174,6 @@ class CheckMetrics:
     """Metrics of the latest check of the rules: findings and exempted findings, by rule.
 
     Attributes:
-        interval: seconds between two checks.
         last_success: time of the latest check in which no rule took too long, in seconds since 1970.
     """
 

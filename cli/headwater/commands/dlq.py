@@ -218,11 +218,7 @@ def skip(
 
 
 class _Selected:
-    """Letters that match a filter and are the latest of their record: their locations and census.
-
-    Attributes:
-        acknowledged: acknowledged letters of the topic.
-    """
+    """Letters that match a filter and are the latest of their record: their locations and census."""
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
         # Read first, so that a later, unread letter isn't acknowledged.

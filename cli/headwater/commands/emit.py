@@ -62,7 +62,6 @@ class RefusedDocument:
         line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the whole document.
         reason: kind of fault, an `intake.receiving.RefusalReason`.
-        message: the fault.
     """
 
     file: str

@@ -200,7 +200,6 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     """Build the view of an impact.
 
     Args:
-        impact: the impact.
         why: whether to show the path to each asset, the reason and the advice.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")

@@ -295,7 +295,6 @@ class _Branches:
     name and the hop's jobs.
 
     Args:
-        answer: the page.
         influence: influence of the items to show; None if the question is about a dataset.
     """
 

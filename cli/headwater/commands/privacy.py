@@ -115,12 +115,7 @@ _MOST_JOBS = 3
 
 
 def view(found: Privacy, *, why: bool) -> RenderableType:
-    """Build the view of the answer.
-
-    Args:
-        found: the answer.
-        why: whether to show the path to each column.
-    """
+    """Build the view of the answer."""
     parts: list[RenderableType] = [_sources(found), Text(_counted(found))]
     parts += [Text(shortened(note), style="dim") for note in found.notes]
     if found.unknown:

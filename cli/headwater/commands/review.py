@@ -187,11 +187,7 @@ class _Versions:
     """Two versions of a script.
 
     Attributes:
-        files: the scripts and their arguments.
         against: revision of the old file; None: the first file is the old one.
-        tables: file of schemas.
-        libraries: folders and archives for imports.
-        seconds: time limit of each script.
     """
 
     files: Sequence[str]

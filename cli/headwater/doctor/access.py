@@ -28,13 +28,7 @@ _CHANGES = frozenset({"WRITE", "DELETE", "ALTER", "ALTER_CONFIGS", "ALL"})
 
 @dataclass(frozen=True, slots=True)
 class SeenRule:
-    """An ACL that allows something on a topic.
-
-    Attributes:
-        topic: name of the topic.
-        principal: user of the rule.
-        operation: operation, by Kafka's name.
-    """
+    """An ACL that allows something on a topic."""
 
     topic: str
     principal: str

@@ -15,8 +15,6 @@ class SeenArchive:
     """Observed archive of the topic.
 
     Attributes:
-        location: path or URI of the archive.
-        records: number of records in the archive.
         missing: number of offsets within the archive's ranges without a record.
         lost: number of offsets between the archive's end and the topic's current beginning, over all partitions.
         waiting: number of offsets that only the topic has.
@@ -51,10 +49,7 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
     """Findings on the sources of a rebuild.
 
     Args:
-        archive: archive of the topic; None if none was named.
-        topic: the events topic.
         begins: number of expired records of the topic.
-        expires: whether the topic's records expire.
     """
     if archive is None:
         if begins or expires:

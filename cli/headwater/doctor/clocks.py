@@ -30,8 +30,6 @@ class SeenClock:
     """Another clock's time, with the local time before and after the reading.
 
     Attributes:
-        whose: owner of the clock, such as `Neo4j`.
-        time: reported time.
         asked, answered: local time before and after the reading.
     """
 
@@ -96,8 +94,6 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
 
     Args:
         times: times of the newest events, and the latest timestamp of a record; None without events.
-        topic: name of the topic.
-        now: time of this machine.
     """
     latest = max((time for time in times if time is not None), default=None)
     if latest is None:

@@ -35,7 +35,6 @@ class Examined:
 
     Attributes:
         findings: findings sorted by severity, then in the order of the checklist.
-        totals: number of findings of each severity.
     """
 
     findings: tuple[DoctorFinding, ...]
@@ -58,7 +57,6 @@ def examine(settings: Settings, *, folder: Path | None, budget_seconds: float, a
     """Make every check. Writes nothing.
 
     Args:
-        settings: settings of Kafka and Neo4j.
         folder: folder of outboxes on this machine; None: no job runs here.
         budget_seconds: longest time that consumers may be away.
         archive: archive of the events topic, if any.

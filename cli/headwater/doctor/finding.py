@@ -25,9 +25,7 @@ class DoctorFinding:
 
     Attributes:
         check: name of the check: `retention`, `replication`, …
-        severity: severity of the finding.
         subject: the topic, setting or folder.
-        message: the finding, as a sentence.
         fix: advice; empty if nothing needs to be done.
     """
 

@@ -23,7 +23,6 @@ class SeenGraph:
 
     Attributes:
         version: version of the graph's model; None if no consumer has prepared the graph.
-        constraints: names of all constraints.
         indexes: names of all indexes, and their state: ONLINE, POPULATING or FAILED.
     """
 

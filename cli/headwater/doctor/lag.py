@@ -23,7 +23,6 @@ class SeenLag:
     """Lag of the group on the events topic.
 
     Attributes:
-        members: number of consumers in the group.
         pending: number of records that the group hasn't committed, over all partitions.
         expired: number of records that were deleted before the group read them.
         oldest: timestamp of the oldest pending record; None if nothing is pending, or if it can't be read.

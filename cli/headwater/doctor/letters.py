@@ -20,7 +20,6 @@ class SeenLetters:
     """Pending dead letters: the last letter of each record, if it was neither replayed nor acknowledged.
 
     Attributes:
-        count: number of letters.
         oldest: publication time of the oldest letter.
         by_reason: number of letters by reason, the most frequent first.
     """
@@ -37,8 +36,6 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the dead-letter topic.
-        group: consumer group of the materializer.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer.

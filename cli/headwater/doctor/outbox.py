@@ -23,8 +23,6 @@ class SeenOutbox:
     """State of the folder, and pending events in the files of processes that have ended.
 
     Attributes:
-        folder: path of the folder.
-        there: whether the folder exists.
         writable: whether this process could write into the folder, or create it.
         filesystem: type of the folder's file system; None if unknown.
         files: number of outboxes of ended jobs that have events or can't be read.

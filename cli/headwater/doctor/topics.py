@@ -23,10 +23,7 @@ class SeenTopic:
     """A topic as the brokers describe it.
 
     Attributes:
-        name: name of the topic.
         config: settings of the topic, by Kafka's names; empty if the brokers don't show them.
-        replicas: number of replicas of each partition.
-        in_sync: number of in-sync replicas of each partition.
     """
 
     name: str
@@ -88,9 +85,7 @@ def judge(
     """Findings on every required topic.
 
     Args:
-        seen: existing topics, by name.
         wanted: required topics, the events topic first.
-        brokers: number of brokers of the cluster.
         budget_seconds: longest time that consumers may be away before unread records expire.
         record_max_bytes: the longest record that consumers decode.
     """

@@ -85,11 +85,7 @@ def _lines(review: JobReview) -> Iterator[str]:
 
 
 def sarif(review: JobReview, version: str) -> dict[str, Any]:
-    """Findings of all outputs as one SARIF 2.1.0 run.
-
-    Args:
-        version: version of Headwater.
-    """
+    """Findings of all outputs as one SARIF 2.1.0 run."""
     documents = [show.sarif(output, version) for output in review.outputs]
     rules: dict[str, dict[str, Any]] = {}
     results: list[dict[str, Any]] = []

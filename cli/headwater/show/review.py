@@ -228,11 +228,7 @@ def _text(text: str) -> str:
 
 
 def sarif(review: Review, version: str) -> dict[str, Any]:
-    """The findings as SARIF 2.1.0: a result for each difference that affects somebody.
-
-    Args:
-        version: version of Headwater.
-    """
+    """The findings as SARIF 2.1.0: a result for each difference that affects somebody."""
     shown = [each for each in review.differences if each.severity in _LEVELS]
     kinds = list(dict.fromkeys(each.difference.kind for each in shown))
     driver = {

@@ -131,7 +131,6 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
     """Format a part: `0:120..130, 1:88` for offsets by partition; names of files; a version.
 
     Args:
-        part: part of a dataset.
         longest_name: maximum length of a file's name; longer names lose their middle.
     """
     if part.kind is PartKind.OFFSETS:

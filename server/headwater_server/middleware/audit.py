@@ -42,10 +42,8 @@ class RequestAudit:
     """Records requests.
 
     Args:
-        app: the next app.
         audit: the audit; None: nothing is recorded.
         tenant: tenant of identities without one.
-        metrics: counters of refused requests.
     """
 
     def __init__(self, app: ASGIApp, *, audit: Audit | None, tenant: str, metrics: AuditMetrics) -> None:

@@ -69,13 +69,7 @@ class Door:
 
 
 def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
-    """Return the doors by path; `{id}` is a non-empty segment.
-
-    Args:
-        below: path of the API.
-        limits: settings of the server.
-        has_sink: True if there is a sink for events.
-    """
+    """Return the doors by path; `{id}` is a non-empty segment."""
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
     declarations = ("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
     actions = ("Incidents", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
@@ -111,9 +105,6 @@ class IntakeGate:
         app: the next app; it gets the unpacked body in one piece.
         direct: handlers to call instead of `app`, by path. Requests with query parameters go to `app`, which refuses
             them.
-        below: the path of the API.
-        has_sink: True if there is a sink for events.
-        metrics: counters of refused requests.
     """
 
     def __init__(
