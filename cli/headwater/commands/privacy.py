@@ -180,9 +180,10 @@ def _counted(found: Privacy) -> str:
         text = f"{text} UNKNOWN is {open_}" if held else f"UNKNOWN: {open_} {text}"
     if ending := list(dict.fromkeys(shortened(job.name) for each in found.exits for job in each.jobs)):
         more = f" and {len(ending) - _MOST_JOBS:,} more" if len(ending) > _MOST_JOBS else ""
-        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        open_ = f"what {', '.join(ending[:_MOST_JOBS])}{more} {verb}: no output of that is known."
-        text = f"{text} UNKNOWN is {open_}" if held or found.unknown else f"UNKNOWN: {open_} {text}"
+        verb = "reads" if len(ending) == 1 else "read"
+        jobs = ", ".join(ending[:_MOST_JOBS])
+        open_ = f"UNKNOWN: {jobs}{more} {verb} sensitive values, but no output derived from them is known."
+        text = f"{text} {open_}" if held or found.unknown else f"{open_} {text}"
     if found.indirect:
         text += f" {found.indirect:,} depend on sensitive values without having any."
     if found.ended:

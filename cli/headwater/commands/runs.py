@@ -176,7 +176,10 @@ def inputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
+    """List the datasets that a run read, and which part of each.
+
+    For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
+    """
     page = ask(
         lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor),
         lambda server: server.get(("runs", run, "inputs"), UsePage, _page(ask)),
@@ -190,7 +193,10 @@ def outputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
+    """List the datasets that a run wrote, and which part of each.
+
+    For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
+    """
     page = ask(
         lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor),
         lambda server: server.get(("runs", run, "outputs"), UsePage, _page(ask)),

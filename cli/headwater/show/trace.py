@@ -16,7 +16,7 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.blast import Blast, Superseded, Tainted
 from headwater_analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
-from headwater_schemas.ranges import batches_text, partition_text, range_text
+from headwater_schemas.ranges import batches_text, partition_text
 from headwater_schemas.visible import visible
 
 CERTAINTY_STYLES = {
@@ -106,7 +106,7 @@ def _batches(step: Step) -> str:
     spread_last = last if step.spread_last_batch is None else step.spread_last_batch
     words = f" {batches_text(first, last)}"
     if spread_first < first or spread_last > last:
-        words += f", by state {range_text(spread_first, spread_last + 1)}"
+        words += f", spread by its state to {batches_text(spread_first, spread_last)}"
     return words
 
 
@@ -231,7 +231,8 @@ def blast_summary(found: Blast) -> str:
     counted = f"{', '.join(counts)}, over {_some(totals.steps, 'step')}.{more}"
     if ending := list(dict.fromkeys(map(step_name, _without_outputs(found)))):
         others = f" and {len(ending) - _MOST_ENDING:,} more" if len(ending) > _MOST_ENDING else ""
-        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        open_ = f"what {', '.join(ending[:_MOST_ENDING])}{others} {verb}: no output of that is known."
-        counted = f"{counted} UNKNOWN is {open_}" if totals.datasets else f"UNKNOWN: {open_} {counted}"
+        verb = "reads" if len(ending) == 1 else "read"
+        jobs = ", ".join(ending[:_MOST_ENDING])
+        open_ = f"UNKNOWN: {jobs}{others} {verb} bad data, but no output derived from it is known."
+        counted = f"{counted} {open_}" if totals.datasets else f"{open_} {counted}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted

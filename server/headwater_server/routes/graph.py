@@ -67,8 +67,8 @@ def graph(
         Values,
         Query(
             max_length=100,
-            description="Draw further neighbours of a node: `UPSTREAM:key` its 12 most important neighbours, "
-            "`DOWNSTREAM:key:key` only one.",
+            description="Also draw neighbours of a node. `UPSTREAM:<key>` adds its 12 most important upstream "
+            "neighbours; `DOWNSTREAM:<key>:<neighbour key>` adds only that downstream neighbour.",
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     limit: Annotated[
@@ -129,5 +129,8 @@ def neighbours_of(
 
 @router.get("/most-used", response_model=MostUsed, operation_id="most_used")
 def most_used_datasets(ask: Ask, limit: Limit = None) -> Response:
-    """Datasets that feed the most datasets and declared consumers in one hop: starts in an unknown graph."""
+    """Datasets that feed the most datasets and declared consumers in one hop.
+
+    They are good starting points in a graph that one doesn't know yet.
+    """
     return ask(lambda reader: most_used(reader, limit=ask.page(limit)))

@@ -31,13 +31,16 @@ Bars = Annotated[int, Query(ge=1, le=MOST_BARS, description="Maximum number of b
 
 @router.get("/jobs/{id:path}/timeline/overview", response_model=Overview, operation_id="job_overview")
 def overview_of_job(ask: Ask, job: JobId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
-    """The micro-batches of a job, counted in bars of whole segments, for spans of hours to years."""
+    """Overview of a job's micro-batches as bars, for spans of hours to years.
+
+    Each bar counts the micro-batches of one or more whole segments of the graph.
+    """
     return ask(lambda reader: job_overview(reader, job, begin=begin, end=to, bars=bars))
 
 
 @router.get("/assets/{id:path}/timeline/overview", response_model=Overview, operation_id="asset_overview")
 def overview_of_dataset(ask: Ask, asset: AssetId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
-    """The micro-batches of the queries that read or write a dataset, counted in bars of whole segments."""
+    """Overview of the micro-batches of the queries that read or write a dataset, as bars of whole segments."""
     return ask(lambda reader: dataset_overview(reader, asset, begin=begin, end=to, bars=bars))
 
 
