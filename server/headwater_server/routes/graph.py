@@ -21,14 +21,13 @@ from headwater_analysis.drawing import (
     neighbours,
 )
 from headwater_analysis.lineage import LineageDirection
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
     AnyCase,
     AsOf,
     AssetQuery,
-    Cursor,
     Depth,
     Limit,
     Types,
@@ -100,6 +99,7 @@ def graph(
 
 @router.get("/neighbours", response_model=NeighbourPage, operation_id="neighbours")
 def neighbours_of(
+    page: Paged,
     ask: Ask,
     asset: AssetQuery,
     direction: Annotated[LineageDirection, AnyCase, Query(description="Direction of the lineage.")],
@@ -115,16 +115,10 @@ def neighbours_of(
     type: Annotated[  # noqa: A002  the parameter's name
         Types, Query(max_length=100, description="Only datasets of these types: `TOPIC`, `FILE`, `TABLE` …")
     ] = [],  # noqa: B006
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Datasets one hop upstream or downstream of a dataset, page by page: the most critical and most used first."""
     filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type))
-    return ask(
-        lambda reader: neighbours(
-            reader, asset, direction, filters=filters, as_of=as_of, limit=ask.page(limit), cursor=cursor
-        )
-    )
+    return ask(lambda reader: neighbours(reader, asset, direction, filters=filters, as_of=as_of, **page))
 
 
 @router.get("/most-used", response_model=MostUsed, operation_id="most_used")

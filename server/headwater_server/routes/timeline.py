@@ -16,9 +16,9 @@ from headwater_analysis.timeline import (
     job_overview,
     job_timeline,
 )
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import AssetId, Cursor, JobId, Limit, Time
+from headwater_server.parameters import AssetId, JobId, Time
 
 router = area("timeline", needs=Scope.READ)
 
@@ -45,18 +45,12 @@ def overview_of_dataset(ask: Ask, asset: AssetId, begin: From = None, to: To = N
 
 
 @router.get("/jobs/{id:path}/timeline", response_model=Timeline, operation_id="job_timeline")
-def of_job(
-    ask: Ask, job: JobId, begin: From = None, to: To = None, limit: Limit = None, cursor: Cursor = None
-) -> Response:
+def of_job(page: Paged, ask: Ask, job: JobId, begin: From = None, to: To = None) -> Response:
     """The latest micro-batches and runs of a job, with the gaps between them."""
-    page = ask.page(limit)
-    return ask(lambda reader: job_timeline(reader, job, begin=begin, end=to, limit=page, cursor=cursor))
+    return ask(lambda reader: job_timeline(reader, job, begin=begin, end=to, **page))
 
 
 @router.get("/assets/{id:path}/timeline", response_model=Timeline, operation_id="asset_timeline")
-def of_dataset(
-    ask: Ask, asset: AssetId, begin: From = None, to: To = None, limit: Limit = None, cursor: Cursor = None
-) -> Response:
+def of_dataset(page: Paged, ask: Ask, asset: AssetId, begin: From = None, to: To = None) -> Response:
     """The latest micro-batches and runs that read or wrote a dataset."""
-    page = ask.page(limit)
-    return ask(lambda reader: dataset_timeline(reader, asset, begin=begin, end=to, limit=page, cursor=cursor))
+    return ask(lambda reader: dataset_timeline(reader, asset, begin=begin, end=to, **page))
