@@ -13,7 +13,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.console import JsonOption, console, number_of, plain_table, shortened
 from headwater.errors import CheckFailedError, InputError
 from headwater.settings import Settings, load_settings, running_stack
 from headwater.times import time_if_given
@@ -89,7 +89,7 @@ def verify(
     console.result(document, _view(found, has_keys=bool(keys)))
     if found.found:
         raise CheckFailedError(
-            f"The audit isn't as it was written: {_counted(found.found, 'finding')}.",
+            f"The audit isn't as it was written: {number_of(found.found, 'finding')}.",
             fix="Compare with a copy of the records, and with the log of the machine.",
         )
 
@@ -127,7 +127,7 @@ def search(
     for _, record in matching:
         count += 1
         console.raw(f"{_row(record)}\n")
-    console.message(f"{_counted(count, 'record')}.")
+    console.message(f"{number_of(count, 'record')}.")
 
 
 def _row(record: dict[str, Any]) -> str:
@@ -143,7 +143,7 @@ def _row(record: dict[str, Any]) -> str:
         record.get("address") or "—",
         what or "—",
         "begun" if ended is None else f"{ended} {number}",
-        "" if not isinstance(results, int) else _counted(results, "result"),
+        "" if not isinstance(results, int) else number_of(results, "result"),
         shortened(" ".join(parameters), 400),
     ]
     return "  ".join(visible(str(part)) for part in parts if part != "")
@@ -239,17 +239,13 @@ def _view(found: Verification, *, has_keys: bool) -> RenderableType:
         parts.append(Text("Their processes still run, or were killed."))
     parts += [Text(f"Unfinished line of a killed process at {place}.") for place in found.unfinished]
     if found.lost:
-        parts.append(Text(f"Not written, as LOST lines state: {_counted(found.lost, 'record')}."))
+        parts.append(Text(f"Not written, as LOST lines state: {number_of(found.lost, 'record')}."))
     signatures = (
-        f"Checked with the given keys: {_counted(found.heads_checked, 'head')}."
+        f"Checked with the given keys: {number_of(found.heads_checked, 'head')}."
         if has_keys
         else "Heads weren't checked with a key: give one with --public-key."
     )
-    verdict = _counted(found.found, "finding") if found.found else "No findings"
-    read = (_counted(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
-    parts.append(Text(f"{verdict} in {' of '.join(read)}, {_counted(found.records, 'record')}. {signatures}"))
+    verdict = number_of(found.found, "finding") if found.found else "No findings"
+    read = (number_of(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
+    parts.append(Text(f"{verdict} in {' of '.join(read)}, {number_of(found.records, 'record')}. {signatures}"))
     return Group(*parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import console, plain_table, shortened
+from headwater.console import console, number_of, plain_table, shortened, some
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.graph_reader import in_words
@@ -303,11 +303,10 @@ def _part(part: Part) -> str:
     """Format the known offsets, files or version of a part."""
     certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
     if part.offsets:
-        shown = ", ".join(partition_text(span.partition, span.start, span.end) for span in part.offsets[:_MOST])
-        more = f" and {len(part.offsets) - _MOST} more" if len(part.offsets) > _MOST else ""
-        return f"offsets {shown}{more}{certainty}"
+        spans = [partition_text(span.partition, span.start, span.end) for span in part.offsets]
+        return f"offsets {some(spans, _MOST)}{certainty}"
     if part.file_count:
-        return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
+        return f"{number_of(part.file_count, 'file')}{certainty}"
     if part.version is not None:
         return f"version {shortened(part.version)}{certainty}"
     return f"{shortened(part.text) if part.text else 'unknown part'}{certainty}"

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.console import JsonOption, console, number_of, plain_table, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
 from headwater.graph_reader import answer_of
@@ -121,8 +121,7 @@ def _origin(mark: HeldMark) -> str:
     version = f" version {shortened(mark.version)}" if mark.version is not None else ""
     if mark.spread is MarkSpread.NONE:
         return f"its own{version}"
-    hops = f"{mark.hops:,} hop{'' if mark.hops == 1 else 's'}"
-    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {hops}"
+    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {number_of(mark.hops, 'hop')}"
 
 
 def _jobs(found: MayDelete) -> Table:

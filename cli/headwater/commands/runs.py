@@ -114,8 +114,7 @@ def list_(
         "since": time_if_given(since),
         "until": time_if_given(until),
         "only": only,
-        "limit": ask.limit,
-        "cursor": ask.cursor,
+        **ask.page,
     }
 
     role = Role.READ if read else Role.WROTE
@@ -135,8 +134,7 @@ def list_(
             "period": only.period,
             "statement": statement,
             "rejected": rejected,
-            "limit": ask.limit,
-            "cursor": ask.cursor,
+            **ask.page,
         }
         if of is None:
             return server.get(("runs",), RunList, given)
@@ -153,8 +151,8 @@ def _list_open(ask: Ask, job: str | None, older_than: str | None) -> Shown:
     now, age = datetime.now(UTC), parse_duration(older_than)
     before = None if age is None else now - age
     page = ask(
-        lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("open-runs",), OpenRunPage, {"job": job, "before": before, **_page(ask)}),
+        lambda reader: questions.open_runs(reader, job=job, before=before, **ask.page),
+        lambda server: server.get(("open-runs",), OpenRunPage, {"job": job, "before": before, **ask.page}),
     )
     return _shown(page, show.open_table(page.items, now), "open run")
 
@@ -180,11 +178,7 @@ def inputs(
 
     For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
     """
-    page = ask(
-        lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("runs", run, "inputs"), UsePage, _page(ask)),
-    )
-    return _shown(page, show_batches.uses(page.items), "input")
+    return _uses(ask, run, questions.inputs, "input")
 
 
 @app.command()
@@ -197,11 +191,15 @@ def outputs(
 
     For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
     """
+    return _uses(ask, run, questions.outputs, "output")
+
+
+def _uses(ask: Ask, run: str, question: Callable[..., UsePage], what: str) -> Shown:
     page = ask(
-        lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("runs", run, "outputs"), UsePage, _page(ask)),
+        lambda reader: question(reader, run, **ask.page),
+        lambda server: server.get(("runs", run, f"{what}s"), UsePage, ask.page),
     )
-    return _shown(page, show_batches.uses(page.items), "output")
+    return _shown(page, show_batches.uses(page.items), what)
 
 
 @app.command()
@@ -225,16 +223,14 @@ def intervals(
     subject = {"job": of} if job else {"of": of}
 
     def at_server(server: Server) -> IntervalPage:
-        given = {"from_batch": from_batch, **_page(ask)}
+        given = {"from_batch": from_batch, **ask.page}
         if not job:
             with contextlib.suppress(NotFoundError):
                 return server.get(("runs", of, "intervals"), IntervalPage, given)
         return server.get(("jobs", of, "intervals"), IntervalPage, given)
 
     page = ask(
-        lambda reader: questions.intervals(
-            reader, **subject, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor
-        ),
+        lambda reader: questions.intervals(reader, **subject, from_batch=from_batch, **ask.page),
         at_server,
     )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
@@ -252,8 +248,8 @@ def versions(
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(
-        lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("assets", dataset, "versions"), VersionPage, _page(ask)),
+        lambda reader: questions.versions(reader, dataset, **ask.page),
+        lambda server: server.get(("assets", dataset, "versions"), VersionPage, ask.page),
     )
     return _shown(page, show.versions(page.items), "version")
 
@@ -279,10 +275,6 @@ def last_good(
 
     turn = ask(question, at_server)
     return Shown(turn, show.turn(turn))
-
-
-def _page(ask: Ask) -> dict[str, Any]:
-    return {"limit": ask.limit, "cursor": ask.cursor}
 
 
 def _shown(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -44,38 +44,18 @@ def command(
 
     If nothing matches, similar names are shown.
     """
+    given: dict[str, Any] = {
+        "owner": owner,
+        "tag": tag,
+        "column": column,
+        "namespace": namespace,
+        "sensitivity": sensitivity,
+        "fuzzy": fuzzy,
+        **ask.page,
+    }
     page = ask(
-        lambda reader: search(
-            reader,
-            text,
-            kinds=kind or None,
-            owner=owner,
-            tag=tag,
-            column=column,
-            namespace=namespace,
-            types=type_ or (),
-            sensitivity=sensitivity,
-            fuzzy=fuzzy,
-            limit=ask.limit,
-            cursor=ask.cursor,
-        ),
-        lambda server: server.get(
-            ("search",),
-            SearchPage,
-            {
-                "q": text,
-                "kind": kind,
-                "owner": owner,
-                "tag": tag,
-                "column": column,
-                "namespace": namespace,
-                "type": type_,
-                "sensitivity": sensitivity,
-                "fuzzy": fuzzy,
-                "limit": ask.limit,
-                "cursor": ask.cursor,
-            },
-        ),
+        lambda reader: search(reader, text, kinds=kind or None, types=type_ or (), **given),
+        lambda server: server.get(("search",), SearchPage, {"q": text, "kind": kind, "type": type_, **given}),
     )
     return Shown(page, view(page), summary(page))
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import plain_table, shortened
+from headwater.console import number_of, plain_table, shortened, some
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
 from headwater_analysis.assets import Asset
@@ -163,7 +163,7 @@ def summary(found: Trace) -> str:
     """Last line of a trace: its size, and whether the trace is complete."""
     if not found.hops:
         return "No step is known beyond the start." if found.start else "No such records are known."
-    steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
+    steps = f"{number_of(found.total, 'step')}, {number_of(found.max_hops, 'hop')} deep"
     return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
 
 
@@ -204,10 +204,6 @@ def gone_words(gone: Superseded) -> str:
     return words if gone.by is None else f"{words} By {step_words(gone.by)}."
 
 
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def _without_outputs(found: Blast) -> Iterator[Step]:
     """Steps that read bad data, didn't fail, and have no known output."""
     for hop in found.hops:
@@ -221,18 +217,17 @@ def blast_summary(found: Blast) -> str:
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
-    counts = [f"{by}{_some(totals.datasets, 'dataset')} tainted"]
-    counts += [f"{_some(totals.offsets, 'record')} at most"] if totals.offsets else []
-    counts += [_some(totals.files, "file")] if totals.files else []
-    counts += [_some(totals.versions, "version")] if totals.versions else []
+    counts = [f"{by}{number_of(totals.datasets, 'dataset')} tainted"]
+    counts += [f"{number_of(totals.offsets, 'record')} at most"] if totals.offsets else []
+    counts += [number_of(totals.files, "file")] if totals.files else []
+    counts += [number_of(totals.versions, "version")] if totals.versions else []
     counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    counted = f"{', '.join(counts)}, over {_some(totals.steps, 'step')}.{more}"
+    counted = f"{', '.join(counts)}, over {number_of(totals.steps, 'step')}.{more}"
     if ending := list(dict.fromkeys(map(step_name, _without_outputs(found)))):
-        others = f" and {len(ending) - _MOST_ENDING:,} more" if len(ending) > _MOST_ENDING else ""
         verb = "reads" if len(ending) == 1 else "read"
-        jobs = ", ".join(ending[:_MOST_ENDING])
-        open_ = f"UNKNOWN: {jobs}{others} {verb} bad data, but no output derived from it is known."
+        jobs = some(ending, _MOST_ENDING)
+        open_ = f"UNKNOWN: {jobs} {verb} bad data, but no output derived from it is known."
         counted = f"{counted} {open_}" if totals.datasets else f"{open_} {counted}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted
