@@ -220,7 +220,7 @@ def intervals(
 
     For a job: micro-batches of all its runs, and micro-batches that were reconciled from a checkpoint.
     """
-    subject = {"job": of} if job else {"of": of}
+    subject: dict[str, Any] = {"job": of} if job else {"of": of}
 
     def at_server(server: Server) -> IntervalPage:
         given = {"from_batch": from_batch, **ask.page}
