@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from headwater.connection import client_config
-from headwater.console import JsonOption, console, plain_table, shortened, some
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
 from headwater.graph_reader import asking
@@ -152,7 +152,7 @@ def _ended(document: str) -> str:
 
 
 def _warn(one: DatasetContract) -> None:
-    name = some([shortened(each) for each in one.datasets], 1)
+    name = shortened(one.datasets[0]) + (f" and {len(one.datasets) - 1:,} more" if one.datasets[1:] else "")
     if one.other_sets:
         console.warning(
             f"The contract of {name} is the document of set {shortened(one.set or '')}. It leaves out the "
