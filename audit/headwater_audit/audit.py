@@ -18,7 +18,6 @@ class Audit:
     """The audit of a process. Close the writer at its end.
 
     Attributes:
-        writer: writer of the process's records.
         required: whether to refuse requests and commands that can't be recorded.
     """
 
@@ -34,7 +33,6 @@ def opened(
     A destination that can't be written yet isn't an error: records are refused until it is writable.
 
     Args:
-        settings: the settings.
         topic: function that makes the destination for `settings.topic`.
         process: description of the process for the chain's first line.
 

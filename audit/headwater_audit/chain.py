@@ -31,7 +31,7 @@ from headwater_schemas.clock import utc_now
 NOTHING: Final = "0" * 64
 """`previous` of a chain's first line."""
 _CONTEXT: Final = b"headwater audit line\n"
-"""Prefix of all signed bytes, so that a signature by the key for another purpose never fits a line."""
+"""Prefix of all signed bytes. If the same key also signs something else, that signature is never valid for a line."""
 
 # Created once: `json.dumps` would create one for each line, which takes longer than the line.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)

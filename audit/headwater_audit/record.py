@@ -55,7 +55,6 @@ class AuditRecord:
         subject: name that is unique within the source; the user of the operating system for commands.
         tenant: tenant of the graph that was asked or changed.
         address: address of the client; name of the machine for commands.
-        method: HTTP method.
         route: template of the route's path; None if there is no such route.
         operation: `operation_id` of the route.
         tool: MCP tool that sent the request; None if the client sent it itself.
@@ -63,10 +62,7 @@ class AuditRecord:
         filters: parameters by name, from `filters_of`.
         left_out: number of values that `filters` leaves out.
         results: number of items in the answer; None if the answer has no items to count.
-        status: HTTP status.
-        exit: exit status of a command.
         decision: `allow` or `deny` of the authorisation; None if it wasn't evaluated.
-        rules: names of the rules that decided.
         milliseconds: time from the arrival of the request to the beginning of its answer.
     """
 

@@ -35,7 +35,6 @@ class AuditQuery:
         since: earliest time, included.
         until: latest time, excluded.
         operation: exact operation of the API, or command.
-        outcome: end of the request or command.
         dataset: text in the value of any parameter, such as a dataset's name or key.
     """
 

@@ -20,11 +20,7 @@ _PUBLIC_BYTES = 32
 
 
 class Signer:
-    """A private key. It is never shown.
-
-    Args:
-        key: the key.
-    """
+    """A private key. It is never shown."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key

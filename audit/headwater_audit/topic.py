@@ -26,7 +26,6 @@ class AuditTopic:
 
     Args:
         client: settings of the connection, as librdkafka spells them.
-        spec: the topic.
         delivery_seconds: maximum time to wait for the delivery of a record.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         ensure: `ensure_topics`, or a substitute.

@@ -59,7 +59,6 @@ class Finding:
     """A place where lines aren't as they were written.
 
     Attributes:
-        fault: kind of the finding.
         place: place of the line, for example `audit.jsonl:17`.
         chain: chain of the line; None if it has none.
         sequence: position of the line in its chain.
@@ -75,13 +74,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last line of a chain at some time. Stored elsewhere, it lets a later verification find a cut-off end.
-
-    Attributes:
-        chain: the chain.
-        sequence: position of the line.
-        hash: hash of the line.
-    """
+    """The last line of a chain at some time. Stored elsewhere, it lets a later verification find a cut-off end."""
 
     chain: str
     sequence: int
@@ -93,9 +86,6 @@ class Unclosed:
     """A chain without its last line: its process runs, was killed, or the end is missing.
 
     Attributes:
-        chain: the chain.
-        sequence: position of its last line.
-        place: place of its last line.
         uncovered: number of lines after the last line with a signature. A wrong signature counts, too: it is a finding.
         intents: number of changes that were begun, without a recorded outcome.
     """
@@ -123,15 +113,10 @@ class Verification:
     """Result of a verification.
 
     Attributes:
-        lines: number of lines that were read.
         records: number of lines about requests and commands.
-        chains: number of chains.
         lost: number of lost records, by the LOST lines.
         heads_checked: number of heads whose signature was checked with a given key.
-        found: number of findings.
-        findings: the first findings.
         unfinished: places of unfinished lines that the next append names, or that end the last file.
-        unclosed: chains without their last line.
         heads: last lines of unclosed chains and of each stream, to be stored elsewhere.
     """
 

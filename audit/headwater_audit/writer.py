@@ -50,7 +50,8 @@ class Tail:
 
 
 Build: TypeAlias = Callable[[Tail | None], list[bytes]]
-"""Function that returns a commit's lines, without line feeds; its argument is None if lines have no common order."""
+"""Function that returns a commit's lines, without line feeds. Its argument is the end of the destination; None for a
+topic, where lines of several processes have no common order."""
 
 
 class Destination(Protocol):
@@ -83,7 +84,6 @@ class Commit:
     Attributes:
         durable: number of records that the commit wrote.
         lost: number of records that were lost since the previous commit.
-        seconds: duration of the commit.
     """
 
     durable: int
@@ -266,7 +266,7 @@ class AuditWriter:
         lines: list[bytes] = []
 
         def after() -> str | None:
-            """Hash of the previous line in the file; None within a commit, where it is the chain's."""
+            """Hash of the previous line in the file. None after the first line of a commit: `previous` has it."""
             return None if tail is None or lines else tail.hash
 
         if chain.position.sequence == 0:

@@ -38,7 +38,6 @@ def opened_audit(settings: Settings, program: str) -> Audit | None:
     """Begin a chain of the configured audit; None if no audit is configured. The caller closes the audit's writer.
 
     Args:
-        settings: all sections.
         program: name of the command, for the first line of the chain.
 
     Raises:

@@ -15,7 +15,7 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, TextIO
 
@@ -115,7 +115,6 @@ class Console:
 
         Args:
             document: Anything that JSON can hold. Other values (paths, times) are printed as `str` does.
-            view: A rich table or text for people.
         """
         self._result_printed = True
         if self.json_mode:
@@ -223,12 +222,7 @@ def _json(document: Any) -> str:
 
 
 def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
-    """Make a table without lines; without headings it has a column for each cell of its rows.
-
-    Args:
-        headings: heading of each column.
-        numbers: headings of right-aligned columns.
-    """
+    """Make a table without lines; without headings it has a column for each cell of its rows."""
     out = Table(box=None, pad_edge=False, show_header=bool(headings))
     for heading in headings:
         out.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left")
@@ -240,6 +234,17 @@ def shortened(text: str, most: int = 160) -> str:
     return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 
 
+def number_of(number: int, noun: str) -> str:
+    """Format a number of things: `1 hop`, `1,200 hops`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def some(texts: Sequence[str], most: int, total: int | None = None) -> str:
+    """Join the first texts, and the number of the others among `total`: `a, b and 7 more`."""
+    more = (len(texts) if total is None else total) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 console = Console()
 
 
@@ -249,6 +254,5 @@ def _use_json(value: bool) -> bool:  # noqa: FBT001  Typer calls it with the opt
 
 
 JsonOption = Annotated[
-    bool,
-    typer.Option("--json", callback=_use_json, help="Print one JSON document on stdout and nothing else there."),
+    bool, typer.Option("--json", callback=_use_json, help="Print one JSON document on stdout and nothing else there.")
 ]

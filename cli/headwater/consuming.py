@@ -63,7 +63,6 @@ def consume(
     """Run one consumer, and return its totals.
 
     Args:
-        settings: all sections.
         until_caught_up: whether to stop once all records now on the topic are committed.
         source: source of the records; None: the events topic.
         metrics: metrics of every step, for a caller that reads them; None: new metrics.
@@ -279,8 +278,6 @@ class Bridging:
     """Bridge of OpenLineage events with its parts; `bridge` is None if no OpenLineage topic is configured.
 
     Args:
-        settings: all sections.
-        registry: metrics registry of the process.
         until_caught_up: whether to end once all records now on the topic are committed.
 
     Raises:

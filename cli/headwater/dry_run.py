@@ -131,13 +131,8 @@ def dry_run(
     """Run a script against empty tables. Returns within the time limit, plus 10 s for the end of the process.
 
     Args:
-        script: the script.
-        arguments: arguments of the script.
-        declared: schemas of its inputs.
-        seconds: time limit.
         libraries: folders and archives for the script's imports; the script's own folder needn't be among them.
         named: name of the script for answers; None: the path of the script.
-        stop: signal that ends the run early.
         empty: locations that get no made-up row, while all others do; None: no location gets a row.
     """
     found = DryRun(named or str(script))

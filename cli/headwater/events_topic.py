@@ -26,9 +26,7 @@ class EventsTopicState:
     """The events topic and one consumer group.
 
     Attributes:
-        topic: name of the topic.
         group: consumer group whose committed offsets count.
-        partitions: number of partitions.
         records: number of offsets between beginning and end, summed over the partitions.
         lag: number of offsets between the group's committed offset (or the beginning) and the end, summed likewise.
         last_event: timestamp of the latest record; None without records.

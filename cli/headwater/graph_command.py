@@ -3,8 +3,8 @@
     @graph_command(page=20)
     def command(ask: Ask, name: …, *, column: … = None) -> Shown:
         answer = ask(
-            lambda reader: question(reader, name, column, limit=ask.limit, cursor=ask.cursor),
-            lambda server: remote.question(server, name, column, limit=ask.limit, cursor=ask.cursor),
+            lambda reader: question(reader, name, column, **ask.page),
+            lambda server: remote.question(server, name, column, **ask.page),
         )
         return Shown(answer, view(answer), summary(answer))
 
@@ -49,7 +49,6 @@ class Ask:
         timeout_seconds: time limit of the answer; None: as configured.
         limit: maximum number of items on a page, or of steps; 0 for commands without a limit.
         cursor: cursor of the page; None: the first page.
-        answered: answers of the questions so far.
     """
 
     tenant: str | None
@@ -57,6 +56,11 @@ class Ask:
     limit: int = 0
     cursor: str | None = None
     answered: list[Answered[Any]] = field(default_factory=list)
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """Arguments `limit` and `cursor` of a question with pages."""
+        return {"limit": self.limit, "cursor": self.cursor}
 
     def __call__(self, question: Callable[[Reader], T], remote: Callable[[Server], T]) -> T:
         """Ask `question` to the graph, or `remote` to a server; return the answer.

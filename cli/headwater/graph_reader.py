@@ -39,7 +39,6 @@ class Answered(Generic[T]):
     """An answer with its metadata.
 
     Attributes:
-        answer: the answer.
         graph: lag of the graph behind the events topic.
         filtered: whether the answer leaves out assets that the asker may not see.
         incidents: datasets of the answer with bad data of open incidents; None without any.
@@ -62,10 +61,7 @@ def answer_of(
     """Ask a question and return its answer.
 
     Args:
-        question: function that asks the graph.
         remote: function that asks a server the same question (`headwater.remote`).
-        tenant: `--tenant` of the command.
-        timeout_seconds: `--timeout` of the command.
         silently: whether not to report the server or database on stderr.
 
     Raises:
@@ -103,8 +99,6 @@ def asking(
     """Reader of the configured graph; errors of questions end the command with exit code and fix.
 
     Args:
-        tenant: `--tenant` of the command.
-        timeout_seconds: `--timeout` of the command.
         silently: whether not to report the database on stderr.
 
     Raises:

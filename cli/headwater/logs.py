@@ -61,9 +61,7 @@ class LogSettings(Section):
 LogFormatOption = Annotated[
     LogFormat | None,
     typer.Option(
-        "--log-format",
-        help="Format of the log lines on stderr. Default: text on a terminal, JSON elsewhere.",
-        show_default=False,
+        "--log-format", help="Format of the log lines on stderr. Default: text on a terminal, JSON elsewhere."
     ),
 ]
 

@@ -74,15 +74,11 @@ TimeoutOption = Annotated[
 ]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="Maximum number of items on a page.")]
 StepsOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Maximum number of steps.")]
-CursorOption = Annotated[
-    str | None, typer.Option("--cursor", help="Next page: `next_cursor` of the page before.", show_default=False)
-]
+CursorOption = Annotated[str | None, typer.Option("--cursor", help="Next page: `next_cursor` of the page before.")]
 DatasetArgument = Annotated[
     str,
     typer.Argument(
-        help="Name of the dataset if it is unique, or namespace/name, or key.",
-        autocompletion=complete_dataset,
-        show_default=False,
+        help="Name of the dataset if it is unique, or namespace/name, or key.", autocompletion=complete_dataset
     ),
 ]
 

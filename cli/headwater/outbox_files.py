@@ -33,9 +33,7 @@ class OutboxFile:
 
     Attributes:
         destination: name of the file's folder, made of the cluster and a digest of cluster and topic.
-        path: path of the file.
         in_use: True if a live process holds the lock and sends the events; only that process knows their number.
-        events: number of pending events in the file.
         bytes: size of the keys and values of these events.
         jobs: number of events by job, from the records' keys; an event of a dataset is counted by dataset.
         problem: reason why the file, or a part of it, can't be read.
@@ -81,7 +79,6 @@ def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damage
     """Files of outboxes, sorted by destination, and the oldest first.
 
     Args:
-        root: folder of the outboxes.
         destinations: names of the destinations' folders; None: all.
         with_damaged: whether to include files that were set aside as damaged.
 
@@ -104,7 +101,6 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
     """Open the file of a process that has ended; None if the process is alive, or if the file is empty or unusable.
 
     Args:
-        file: file of an outbox.
         problems: list to which the reason is added if the file is unusable.
     """
     try:

@@ -82,7 +82,6 @@ class _UnsettledEvents:
     """Counter of one document's events that are neither acknowledged nor undeliverable yet.
 
     Args:
-        count: number of events.
         settled: called once, after the last event, with the undeliverable events.
     """
 

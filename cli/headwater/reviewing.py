@@ -36,7 +36,6 @@ class Script:
     """A version of a job.
 
     Attributes:
-        path: path of the script.
         named: name of the script in answers.
     """
 
@@ -190,11 +189,6 @@ def _version_of_run(run: DryRun) -> JobVersion:
 
 def at_revision(script: Path, revision: str, folder: Path) -> Script:
     """Extract a revision of a script's repository; return the script as of this revision.
-
-    Args:
-        script: current script.
-        revision: revision in git.
-        folder: folder for the revision's files.
 
     Raises:
         InputError: the revision doesn't exist, or doesn't have the script; or git isn't installed.

@@ -45,8 +45,6 @@ def served_graph(
     """Make the `Graph` of the configured database. The caller closes its driver.
 
     Args:
-        settings: all sections.
-        policy_and_exemptions: result of the function of this name.
         audit: audit of requests; None: requests aren't recorded.
         sink: sink of accepted events and declarations; None: none are accepted.
         authorization: decisions about visible assets; None: everybody sees everything.

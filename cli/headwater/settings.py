@@ -145,12 +145,6 @@ def connected_settings(
 ) -> Settings:
     """Settings of a command that connects; reports the servers on stderr.
 
-    Args:
-        flags: See `load_settings`.
-        kafka: Whether the command uses Kafka.
-        neo4j: Whether the command uses Neo4j.
-        silently: Whether not to report the servers on stderr.
-
     Raises:
         NotConfiguredError: A needed server isn't configured.
         InputError: See `load_settings`.

@@ -24,7 +24,6 @@ HorizonOption = Annotated[
         "--horizon",
         help="Longest time that a query keeps a record behind its watermark: the sum of the watermark's delay and the "
         "length of a window. Written as 90s, 10m, 3h or 2d. Default: as the query reported; for ever without a report.",
-        show_default=False,
     ),
 ]
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
@@ -81,7 +80,6 @@ RecordsArgument = Annotated[
         metavar="PARTITION OFFSETS",
         help=f"Records: 0 120, or 0 120..130. {RANGES_HELP} Several at once: 0:120..130 1:88; all is every partition. "
         "Instead of offsets: the time when the records arrived, 2025-01-31T12:00, or two times with .. between.",
-        show_default=False,
     ),
 ]
 ReadTimeOption = Annotated[

@@ -82,7 +82,6 @@ class _Worker:
     """One process.
 
     Attributes:
-        process, pipe: the worker's process, and the pipe to it.
         began: start time, monotonic seconds.
         done: True once the worker has sent its totals or its error.
     """

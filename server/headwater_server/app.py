@@ -46,9 +46,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     """Create the ASGI app of the API and the page over one graph.
 
     Args:
-        graph: the graph that requests query.
         authentication: ways to log in; None: the configured ones.
-        tls: TLS of the server, for the metrics.
 
     Raises:
         AccessSettingsError: settings of a way to log in contradict each other.

@@ -45,7 +45,7 @@ from headwater_openlineage.intake.sink import IntakeSink
 from headwater_server.authorization import FILTERED, Authorization, Decision
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, Scope, identity_of
-from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
+from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, Cursor, Limit, known_only
 from headwater_server.problems import OF_INTAKE, ProblemType
 from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
@@ -78,13 +78,7 @@ def area(
     needs: Needs,
     responses: Mapping[int | str, dict[str, Any]] = _PROBLEMS,
 ) -> APIRouter:
-    """Create a router for the routes of one area.
-
-    Args:
-        tag: name of the area.
-        needs: access that each route of the area needs.
-        responses: problems that the routes may answer.
-    """
+    """Create a router for the routes of one area."""
     return APIRouter(
         prefix=BELOW,
         tags=[tag],
@@ -233,7 +227,6 @@ class Graph:
         """Return a reader that shows only visible assets of an identity.
 
         Args:
-            identity: the asker.
             timeout_seconds: the requested time limit; `serve.timeout_max_seconds` caps it.
             operation: id of the operation that asks. Restricted askers may only use operations in `FILTERED`.
         """
@@ -328,3 +321,12 @@ async def _asking(
 
 
 Ask = Annotated[Asking, Depends(_asking)]
+
+
+async def _page(request: Request, limit: Limit = None, cursor: Cursor = None) -> dict[str, Any]:
+    graph: Graph = request.app.state.graph
+    return {"limit": graph.page(limit), "cursor": cursor}
+
+
+Paged = Annotated[dict[str, Any], Depends(_page)]
+"""Arguments `limit` and `cursor` of a question with pages."""

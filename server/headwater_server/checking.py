@@ -23,7 +23,6 @@ class BackgroundChecks:
 
     Args:
         graph: graph to check, with its exemptions.
-        metrics: metrics of the server.
         clock: seconds since 1970.
     """
 
@@ -36,7 +35,7 @@ class BackgroundChecks:
 
     def start(self) -> None:
         """Start, if enabled in the settings."""
-        self._metrics.checks.every(self._every)
+        self._metrics.checks.interval.set(self._every)
         if self._graph.serve.check_every_seconds > 0:
             self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
             self._thread.start()
@@ -65,7 +64,7 @@ class BackgroundChecks:
             _log.warning("The rule %s wasn't checked: %s Trying again in %g s.", rule.rule, rule.reason, self._every)
         if found.unchecked:
             return False
-        self._metrics.checks.all_checked(now)
+        self._metrics.checks.last_success.set(now)
         return True
 
     @property

@@ -62,9 +62,7 @@ class Connections:
     """Connections of a server, with their limits.
 
     Attributes:
-        settings: limits of connections.
         most: maximum number of connections; less than `connections_max` if the process may not open that many files.
-        counts: number of connections by client.
         waiting: idle connections, the longest idle first.
         refused: number of connections that were closed at once, because all connections were in use.
         evicted: number of idle connections closed in favour of others.
@@ -244,11 +242,7 @@ class Connection(H11Protocol):
 
 
 class _Lingering:
-    """Transport whose `close` lets the client read the written answer, even if the client is still sending.
-
-    Args:
-        connection: connection of the transport.
-    """
+    """Transport whose `close` lets the client read the written answer, even if the client is still sending."""
 
     def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:
         self._transport = transport

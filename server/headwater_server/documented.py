@@ -27,7 +27,7 @@ from starlette.routing import BaseRoute
 from headwater_analysis.freshness import GraphState
 from headwater_analysis.incidents.answers import IncidentMarks
 from headwater_server.identity import Scope
-from headwater_server.problems import MEDIA_TYPE, STATUS, ProblemDetails, ProblemType
+from headwater_server.problems import MEDIA_TYPE, ProblemDetails, ProblemType
 from headwater_server.scoped import Access, needs_of
 
 _SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
@@ -170,7 +170,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     named: dict[int, list[str]] = {}
     for kind in kinds:
-        named.setdefault(int(STATUS[kind]), []).append(f"`{kind.value}`")
+        named.setdefault(int(kind.status), []).append(f"`{kind.value}`")
     return {status: {"description": ", ".join(names), "content": content} for status, names in named.items()}
 
 

@@ -19,7 +19,7 @@ from headwater_openlineage.intake.request import RequestOutcome
 from headwater_openlineage.lenient import NoteKind
 from headwater_schemas.events import IncidentSeverity
 from headwater_server.identity.credentials import CredentialFault
-from headwater_server.problems import STATUS
+from headwater_server.problems import ProblemType
 
 # A `_created` series beside every counter would double the exposition.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -27,19 +27,30 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 _PREFIX = "headwater_serve"
 # 2.5 ms to a minute: a page of the hop beside, and a question at the default time limit.
 _SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
+_STATUSES = frozenset({200, 201, 207, 304, *(kind.status for kind in ProblemType)})
 _OTHER = "other"
 _NOT_STATED = "none"
 """Label of incidents without a severity."""
 
 
-def _counter(name: str, about: str, by: tuple[str, type[StrEnum]], registry: CollectorRegistry) -> Counter:
-    """Counter with one label, whose values are those of an enum: every series exists from the start, at 0."""
-    label, values = by
-    counter = Counter(name, about, [label], registry=registry)
-    for value in values:
-        counter.labels(value.value)
-    return counter
+class _Registry(CollectorRegistry):
+    """Registry in which each part of the server declares its metrics."""
+
+    def gauge(self, name: str, about: str, *labels: str) -> Gauge:
+        """Declare a gauge."""
+        return Gauge(name, about, labels, registry=self)
+
+    def seconds(self, name: str, about: str, *labels: str) -> Histogram:
+        """Declare a histogram of durations."""
+        return Histogram(name, about, labels, buckets=_SECONDS, registry=self)
+
+    def counter(self, name: str, about: str, **label: type[StrEnum]) -> Counter:
+        """Declare a counter, perhaps with a label whose values are those of an enum: every series begins at 0."""
+        counter = Counter(name, about, tuple(label), registry=self)
+        for values in label.values():
+            for value in values:
+                counter.labels(value.value)
+        return counter
 
 
 class RequestRejection(StrEnum):
@@ -57,65 +68,46 @@ class AuditResult(StrEnum):
 
 
 class IntakeMetrics:
-    """Metrics of the events endpoint: accepted, refused and rejected.
+    """Metrics of the events endpoint: accepted, refused and rejected."""
 
-    Args:
-        registry: of the server.
-    """
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._accepted = Counter(
-            f"{_PREFIX}_intake_accepted", "OpenLineage events that were published and acknowledged.", registry=registry
+    def __init__(self, registry: _Registry) -> None:
+        self._accepted = registry.counter(
+            f"{_PREFIX}_intake_accepted", "OpenLineage events that were published and acknowledged."
         )
-        self._refused = _counter(
+        self._refused = registry.counter(
             f"{_PREFIX}_intake_refused",
             "OpenLineage events that were refused for good, by reason.",
-            ("reason", RefusalReason),
-            registry,
+            reason=RefusalReason,
         )
-        self._noted = _counter(
+        self._noted = registry.counter(
             f"{_PREFIX}_intake_noted",
             "Notes on OpenLineage events that were accepted although they violate the specification, by kind.",
-            ("kind", NoteKind),
-            registry,
+            kind=NoteKind,
         )
-        self._rejected = _counter(
+        self._rejected = registry.counter(
             f"{_PREFIX}_intake_rejected_requests",
             "Requests with events or declarations that were rejected as a whole, by reason; senders may try again.",
-            ("reason", RequestRejection),
-            registry,
+            reason=RequestRejection,
         )
-        self._seconds = Histogram(
+        self._seconds = registry.seconds(
             f"{_PREFIX}_intake_duration_seconds",
             "Time from a request's complete body to Kafka's acknowledgement of all of its events.",
-            buckets=_SECONDS,
-            registry=registry,
         )
-
-        self._kafka = Gauge(
+        self.kafka_up = registry.gauge(
             f"{_PREFIX}_intake_kafka_up",
             "1 while events or declarations are accepted, and no fault on their way to Kafka is known.",
-            registry=registry,
         )
 
-    def kafka_up(self, *, up: bool) -> None:
-        """Record whether Kafka accepts events."""
-        self._kafka.set(up)
-
-    def busy(self) -> None:
-        """Count a request that was rejected because there was no room for it."""
-        self._rejected.labels(RequestRejection.BUSY.value).inc()
-
-    def unavailable(self) -> None:
-        """Count a request that was rejected because Kafka took too long."""
-        self._rejected.labels(RequestRejection.KAFKA.value).inc()
+    def rejected(self, reason: RequestRejection) -> None:
+        """Count a request that was rejected as a whole."""
+        self._rejected.labels(reason.value).inc()
 
     def answered(self, outcome: RequestOutcome, seconds: float) -> None:
         """Count the accepted and refused events of a request."""
         for refusal in outcome.refused.values():
             self._refused.labels(refusal.reason.value).inc()
         if outcome.unavailable is not None:
-            self.unavailable()
+            self.rejected(RequestRejection.KAFKA)
             return
         for index, notes in outcome.notes.items():
             for note in notes if index not in outcome.refused else ():
@@ -125,81 +117,46 @@ class IntakeMetrics:
 
 
 class AuthenticationMetrics:
-    """Metrics of access: refused requests, and the files of tokens, certificates and policies.
+    """Metrics of access: refused requests, and the files of tokens, certificates and policies."""
 
-    Args:
-        registry: of the server.
-    """
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._refused = _counter(
+    def __init__(self, registry: _Registry) -> None:
+        self._refused = registry.counter(
             f"{_PREFIX}_refused_credentials",
             "Requests that were refused because of their credential, or without a credential, by reason.",
-            ("reason", CredentialFault),
-            registry,
+            reason=CredentialFault,
         )
-        self._tokens_file = Gauge(
-            f"{_PREFIX}_tokens_file_up",
-            "1 while the file of API tokens can be read, or if none is configured.",
-            registry=registry,
+        self.tokens_file_up = registry.gauge(
+            f"{_PREFIX}_tokens_file_up", "1 while the file of API tokens can be read, or if none is configured."
         )
-        self._tls_files = Gauge(
-            f"{_PREFIX}_tls_files_up",
-            "1 while the certificates in use are those of the files, or if there is no TLS.",
-            registry=registry,
+        self.tls_files_up = registry.gauge(
+            f"{_PREFIX}_tls_files_up", "1 while the certificates in use are those of the files, or if there is no TLS."
         )
-        self._access_file = Gauge(
-            f"{_PREFIX}_access_file_up",
-            "1 while the policies in use are those of the file, or if none is configured.",
-            registry=registry,
+        self.access_file_up = registry.gauge(
+            f"{_PREFIX}_access_file_up", "1 while the policies in use are those of the file, or if none is configured."
         )
 
     def refused(self, fault: CredentialFault) -> None:
         """Count a refused request."""
         self._refused.labels(fault.value).inc()
 
-    def tokens_file_up(self, *, up: bool) -> None:
-        """Record whether the file of API tokens can be read."""
-        self._tokens_file.set(up)
-
-    def tls_files_up(self, *, up: bool) -> None:
-        """Record whether the current certificates of the files are in use, rather than older ones."""
-        self._tls_files.set(up)
-
-    def access_file_up(self, *, up: bool) -> None:
-        """Record whether the current policies of the file are in use, rather than older ones."""
-        self._access_file.set(up)
-
 
 class AuditMetrics:
-    """Metrics of the audit.
+    """Metrics of the audit."""
 
-    Args:
-        registry: of the server.
-    """
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._records = Counter(
-            f"{_PREFIX}_audit_records",
-            "Audit records, by result: durable or lost.",
-            ["result"],
-            registry=registry,
+    def __init__(self, registry: _Registry) -> None:
+        self._records = registry.counter(
+            f"{_PREFIX}_audit_records", "Audit records, by result: durable or lost.", result=AuditResult
         )
-        for result in AuditResult:
-            self._records.labels(result.value)
-        self._refusals = Counter(
+        self.refused = registry.counter(
             f"{_PREFIX}_audit_refused_requests",
             "Requests that were answered 503 because the audit couldn't be written.",
-            registry=registry,
         )
-        self._seconds = Histogram(
+        self._seconds = registry.seconds(
             f"{_PREFIX}_audit_commit_duration_seconds",
             "Time that the disk or Kafka takes for the records of one commit.",
-            buckets=_SECONDS,
-            registry=registry,
         )
-        self._broken = Gauge(
-            f"{_PREFIX}_audit_broken", "1 while the audit can't be written; 0 without an audit.", registry=registry
+        self._broken = registry.gauge(
+            f"{_PREFIX}_audit_broken", "1 while the audit can't be written; 0 without an audit."
         )
 
     def watch(self, writer: AuditWriter) -> None:
@@ -212,49 +169,29 @@ class AuditMetrics:
         self._records.labels(AuditResult.LOST.value).inc(commit.lost)
         self._seconds.observe(commit.seconds)
 
-    def refused(self) -> None:
-        """Count a request that was refused because its record couldn't be written."""
-        self._refusals.inc()
-
 
 class CheckMetrics:
     """Metrics of the latest check of the rules: findings and exempted findings, by rule.
 
-    Args:
-        registry: of the server.
+    Attributes:
+        last_success: time of the latest check in which no rule took too long, in seconds since 1970.
     """
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._findings = Gauge(
-            "headwater_check_findings",
-            "Findings, by rule, without exempted findings.",
-            ["rule"],
-            registry=registry,
+    def __init__(self, registry: _Registry) -> None:
+        self._findings = registry.gauge(
+            "headwater_check_findings", "Findings, by rule, without exempted findings.", "rule"
         )
-        self._exempted = Gauge(
-            "headwater_check_exempted",
-            "Exempted findings, by rule.",
-            ["rule"],
-            registry=registry,
-        )
+        self._exempted = registry.gauge("headwater_check_exempted", "Exempted findings, by rule.", "rule")
         for rule in RULES:
             self._findings.labels(rule.name)
             self._exempted.labels(rule.name)
-        self._at = Gauge(
+        self.last_success = registry.gauge(
             "headwater_check_last_success_timestamp_seconds",
             "Unix time of the last check of all rules; 0: none since the start.",
-            registry=registry,
         )
-
-        self._interval = Gauge(
-            "headwater_check_interval_seconds",
-            "Interval between two checks of all rules; 0: they are never checked.",
-            registry=registry,
+        self.interval = registry.gauge(
+            "headwater_check_interval_seconds", "Interval between two checks of all rules; 0: they are never checked."
         )
-
-    def every(self, seconds: float) -> None:
-        """Record the interval of checks."""
-        self._interval.set(seconds)
 
     def checked(self, found: Mapping[str, tuple[int, int]]) -> None:
         """Record findings and exemptions of each checked rule."""
@@ -262,42 +199,30 @@ class CheckMetrics:
             self._findings.labels(rule).set(findings)
             self._exempted.labels(rule).set(exempted)
 
-    def all_checked(self, at: float) -> None:
-        """Record a complete check, in which no rule took too long; `at`: seconds since 1970."""
-        self._at.set(at)
-
 
 class IncidentMetrics:
-    """Metrics of incidents as of the latest check of the rules, by severity.
+    """Metrics of incidents as of the latest check of the rules, by severity."""
 
-    Args:
-        registry: of the server.
-    """
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._open = Gauge(
+    def __init__(self, registry: _Registry) -> None:
+        self._open = registry.gauge(
             "headwater_incidents_open",
             "Open incidents, by severity and by the time since their opening.",
-            ["severity", "age"],
-            registry=registry,
+            *("severity", "age"),
         )
-        self._new = Gauge(
+        self._new = registry.gauge(
             "headwater_incidents_new",
             "Open incidents that nobody has acknowledged or been assigned to, by severity.",
-            ["severity"],
-            registry=registry,
+            "severity",
         )
-        self._acknowledge = Gauge(
+        self._acknowledge = registry.gauge(
             "headwater_incidents_acknowledge_median_seconds",
             "Median time from opening to acknowledgement of the last 90 days, by severity; 0: there was none.",
-            ["severity"],
-            registry=registry,
+            "severity",
         )
-        self._resolve = Gauge(
+        self._resolve = registry.gauge(
             "headwater_incidents_resolve_median_seconds",
             "Median time from opening to resolution of the last 90 days, by severity; 0: there was none.",
-            ["severity"],
-            registry=registry,
+            "severity",
         )
         self.counted(())
 
@@ -321,7 +246,7 @@ class ServeMetrics:
     """Metrics of one server, in a separate registry."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = _Registry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self._routes: frozenset[str] = frozenset()
@@ -331,21 +256,19 @@ class ServeMetrics:
             ["route", "status"],
             registry=self.registry,
         )
-        self._seconds = Histogram(
+        self._seconds = self.registry.seconds(
             f"{_PREFIX}_request_duration_seconds",
             "Time from a request's arrival to the end of its answer, by route.",
-            ["route"],
-            buckets=_SECONDS,
-            registry=self.registry,
+            "route",
         )
-        self._under_way = Gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.", registry=self.registry)
-        self._graph = Gauge(f"{_PREFIX}_graph_up", "1 if Neo4j answered at this scrape.", registry=self.registry)
+        self._under_way = self.registry.gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.")
+        self.graph_up = self.registry.gauge(f"{_PREFIX}_graph_up", "1 if Neo4j answered at this scrape.")
         self.authentication = AuthenticationMetrics(self.registry)
         self.intake = IntakeMetrics(self.registry)
         self.checks = CheckMetrics(self.registry)
         self.incidents = IncidentMetrics(self.registry)
         self.audit = AuditMetrics(self.registry)
-        build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
+        build = self.registry.gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", "version")
         build.labels(version("headwater")).set(1)
 
     def declare(self, routes: Iterable[str]) -> None:
@@ -365,7 +288,3 @@ class ServeMetrics:
         named = route if route in self._routes else _OTHER
         self._requests.labels(named, str(int(status)) if status in _STATUSES else _OTHER).inc()
         self._seconds.labels(named).observe(seconds)
-
-    def graph_up(self, *, up: bool) -> None:
-        """Record whether Neo4j answered."""
-        self._graph.set(up)

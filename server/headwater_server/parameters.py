@@ -142,8 +142,7 @@ async def _only(
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     period: Annotated[
-        Time | None,
-        Query(description="Only runs whose period, `nominal_start` to `nominal_end`, contains this time."),
+        Time | None, Query(description="Only runs whose period, `nominal_start` to `nominal_end`, contains this time.")
     ] = None,
     statement: Annotated[
         str | None,

@@ -43,7 +43,6 @@ class _Checked(Route):
     """Route that refuses requests for which another access was checked.
 
     Attributes:
-        needs: access that the route needs.
         recorded: True if the audit records every request; False if only refusals, for routes that show nothing of the
             graph.
     """

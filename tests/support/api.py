@@ -19,6 +19,7 @@ from headwater_graph.connection import Neo4jTarget
 from headwater_server.app import create_app
 from headwater_server.asking import Graph
 from headwater_server.identity import Identity
+from headwater_server.routes import lineage as lineage_routes
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
 from support.waiting import eventually, patience
@@ -107,6 +108,19 @@ def held_back(owner: object, name: str) -> Iterator[threading.Event]:
             yield begun
         finally:
             release.set()
+
+
+def slow_lineage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Semaphore, threading.Event]:
+    """Let each question for lineage release the semaphore, and wait for the event before it is answered "done"."""
+    begun, release = threading.Semaphore(0), threading.Event()
+
+    def slow(*_: object) -> str:
+        begun.release()
+        assert release.wait(patience(30))
+        return "done"
+
+    monkeypatch.setattr(lineage_routes, "lineage", slow)
+    return begun, release
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.console import JsonOption, console, number_of, plain_table, shortened
 from headwater.errors import CheckFailedError, InputError
 from headwater.settings import Settings, load_settings, running_stack
 from headwater.times import time_if_given
@@ -32,7 +32,6 @@ FileOption = Annotated[
         "--file",
         help="A file of records; its rotated files are read, too. Repeatable, the oldest first. "
         "Default: HEADWATER_AUDIT_FILE.",
-        show_default=False,
     ),
 ]
 TopicOption = Annotated[bool, typer.Option("--topic", help="Read the topic of the audit.")]
@@ -40,7 +39,7 @@ TopicOption = Annotated[bool, typer.Option("--topic", help="Read the topic of th
 
 @app.command()
 def key(
-    file: Annotated[Path, typer.Argument(help="New file for the private key.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="New file for the private key.")],
     json_output: JsonOption = False,
 ) -> None:
     """Make a key that signs heads, in a file that only its owner may read, and print its public key.
@@ -65,14 +64,12 @@ def verify(
             "--public-key",
             help="Public key that must have signed each head, or a file that has it. Repeatable. "
             "Default: the one of HEADWATER_AUDIT_KEY_FILE.",
-            show_default=False,
         ),
     ] = None,
     heads: Annotated[
         Path | None,
         typer.Option(
-            help="Output of an earlier `audit verify --json`, kept elsewhere, to detect a chain whose end was cut off.",
-            show_default=False,
+            help="Output of an earlier `audit verify --json`, kept elsewhere, to detect a chain whose end was cut off."
         ),
     ] = None,
     json_output: JsonOption = False,
@@ -92,7 +89,7 @@ def verify(
     console.result(document, _view(found, has_keys=bool(keys)))
     if found.found:
         raise CheckFailedError(
-            f"The audit isn't as it was written: {_counted(found.found, 'finding')}.",
+            f"The audit isn't as it was written: {number_of(found.found, 'finding')}.",
             fix="Compare with a copy of the records, and with the log of the machine.",
         )
 
@@ -102,25 +99,17 @@ def search(
     file: FileOption = None,
     *,
     topic: TopicOption = False,
-    subject: Annotated[
-        str | None, typer.Option(help="Only records of this subject: `ci`, or `token:ci`.", show_default=False)
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only records of this time or later.", show_default=False)
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only records before this time.", show_default=False)
-    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Only records of this subject: `ci`, or `token:ci`.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only records of this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only records before this time.")] = None,
     operation: Annotated[
         str | None,
         typer.Option(help="Only records of this operation of the API, `asset_upstream`, or command, `dlq replay`."),
     ] = None,
     outcome: Annotated[
-        Outcome | None, typer.Option(case_sensitive=False, help="Only records with this outcome.", show_default=False)
+        Outcome | None, typer.Option(case_sensitive=False, help="Only records with this outcome.")
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Only records with this text in a parameter.", show_default=False)
-    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="Only records with this text in a parameter.")] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Print matching records, the oldest first. They aren't verified: `headwater audit verify` does that."""
@@ -138,7 +127,7 @@ def search(
     for _, record in matching:
         count += 1
         console.raw(f"{_row(record)}\n")
-    console.message(f"{_counted(count, 'record')}.")
+    console.message(f"{number_of(count, 'record')}.")
 
 
 def _row(record: dict[str, Any]) -> str:
@@ -154,7 +143,7 @@ def _row(record: dict[str, Any]) -> str:
         record.get("address") or "—",
         what or "—",
         "begun" if ended is None else f"{ended} {number}",
-        "" if not isinstance(results, int) else _counted(results, "result"),
+        "" if not isinstance(results, int) else number_of(results, "result"),
         shortened(" ".join(parameters), 400),
     ]
     return "  ".join(visible(str(part)) for part in parts if part != "")
@@ -250,17 +239,13 @@ def _view(found: Verification, *, has_keys: bool) -> RenderableType:
         parts.append(Text("Their processes still run, or were killed."))
     parts += [Text(f"Unfinished line of a killed process at {place}.") for place in found.unfinished]
     if found.lost:
-        parts.append(Text(f"Not written, as LOST lines state: {_counted(found.lost, 'record')}."))
+        parts.append(Text(f"Not written, as LOST lines state: {number_of(found.lost, 'record')}."))
     signatures = (
-        f"Checked with the given keys: {_counted(found.heads_checked, 'head')}."
+        f"Checked with the given keys: {number_of(found.heads_checked, 'head')}."
         if has_keys
         else "Heads weren't checked with a key: give one with --public-key."
     )
-    verdict = _counted(found.found, "finding") if found.found else "No findings"
-    read = (_counted(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
-    parts.append(Text(f"{verdict} in {' of '.join(read)}, {_counted(found.records, 'record')}. {signatures}"))
+    verdict = number_of(found.found, "finding") if found.found else "No findings"
+    read = (number_of(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
+    parts.append(Text(f"{verdict} in {' of '.join(read)}, {number_of(found.records, 'record')}. {signatures}"))
     return Group(*parts)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 def command(
     ask: Ask,
     topic: Annotated[
-        str | None,
-        typer.Argument(help="A topic with bad records.", autocompletion=complete_dataset, show_default=False),
+        str | None, typer.Argument(help="A topic with bad records.", autocompletion=complete_dataset)
     ] = None,
     records: RecordsArgument = None,
     *,
@@ -49,7 +48,7 @@ def command(
         ),
     ] = None,
     batches: Annotated[
-        str | None, typer.Option("--batches", help="Batch ids: 12; or 12..15, which is 12 to 14.", show_default=False)
+        str | None, typer.Option("--batches", help="Batch ids: 12; or 12..15, which is 12 to 14.")
     ] = None,
     topic_id: Annotated[str | None, typer.Option("--topic-id", help="Incarnation of the topic, by Kafka's id.")] = None,
     read_time: ReadTimeOption = False,

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.console import JsonOption, console, plain_table, shortened, some
 from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
@@ -43,15 +43,12 @@ _WHY_UNUSED = {
 
 def command(
     *,
-    rule: Annotated[
-        list[str] | None, typer.Option("--rule", help="Only this rule. Repeatable.", show_default=False)
-    ] = None,
+    rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule. Repeatable.")] = None,
     exemptions: Annotated[
-        Path | None,
-        typer.Option("--exemptions", help="A YAML file of findings that are accepted.", show_default=False),
+        Path | None, typer.Option("--exemptions", help="A YAML file of findings that are accepted.")
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Write the findings to this file, as JUnit XML.", show_default=False)
+        Path | None, typer.Option("--junit", help="Write the findings to this file, as JUnit XML.")
     ] = None,
     open_after: Annotated[
         str, typer.Option(metavar="TIME", help="Maximum time that a run may be open without an end: 90m, 24h.")
@@ -183,9 +180,8 @@ def _findings(rule: CheckedRule) -> Table:
 def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
     """Yield a row's cells: subjects (with their number if several), message, time of the first finding, owners."""
     names = list(dict.fromkeys(map(_subject, found)))
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     count = f"{len(found):,} × " if len(found) > 1 else ""
-    yield f"{count}{', '.join(names[:_MOST_NAMES])}{more}"
+    yield f"{count}{some(names, _MOST_NAMES)}"
     yield shortened(kind if count else found[0].message, _LONGEST)
     times = [each.since for each in found if each.since is not None]
     yield f"since {moment_text(min(times))}" if times else ""

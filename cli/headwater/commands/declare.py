@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, number_of, shortened, some
 from headwater.errors import InputError, SubjectNotFoundError, UnreachableError
 from headwater.graph_reader import asking
 from headwater.lean_imports import without
@@ -51,10 +51,7 @@ _MOST_BYTES: Final = 64 << 20
 def command(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Declaration files, ODCS data contracts or dbt's manifest.json; - is the standard input.",
-            show_default=False,
-        ),
+        typer.Argument(help="Declaration files, ODCS data contracts or dbt's manifest.json; - is the standard input."),
     ] = None,
     *,
     check: Annotated[
@@ -64,23 +61,19 @@ def command(
         False
     ),
     withdraw: Annotated[
-        list[str] | None,
-        typer.Option("--withdraw", metavar="SET", help="Withdraw a whole set. Repeatable.", show_default=False),
+        list[str] | None, typer.Option("--withdraw", metavar="SET", help="Withdraw a whole set. Repeatable.")
     ] = None,
     export: Annotated[
-        str | None,
-        typer.Option("--export", metavar="SET", help="Print the whole data contract of a set.", show_default=False),
+        str | None, typer.Option("--export", metavar="SET", help="Print the whole data contract of a set.")
     ] = None,
     as_contract: Annotated[
         bool, typer.Option("--as-contract", help="Print each file as an ODCS data contract, and publish nothing.")
     ] = False,
     namespace: Annotated[
-        str | None,
-        typer.Option(help="Namespace of datasets, for contracts and manifests without one.", show_default=False),
+        str | None, typer.Option(help="Namespace of datasets, for contracts and manifests without one.")
     ] = None,
     catalog: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="dbt's catalog.json, for a manifest's columns.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="dbt's catalog.json, for a manifest's columns.")
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the files, for editors.")] = False,
     wait_seconds: Annotated[
@@ -227,7 +220,7 @@ def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:
 def _checked(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     documents = [{"set": one.name, "declarations": len(one.declarations)} for one in sets]
     counts = [(one.name, len(one.declarations)) for one in sets]
-    text = "\n".join(f"{name}: {count:,} declaration{'s' * (count != 1)}, no mistakes." for name, count in counts)
+    text = "\n".join(f"{name}: {number_of(count, 'declaration')}, no mistakes." for name, count in counts)
     console.result({"sets": documents, "unchecked_names": unchecked}, text)
     if unchecked:
         console.warning(not_looked_up(unchecked))
@@ -298,10 +291,9 @@ def warnings(results: Sequence[SetResult]) -> str:
 
 def not_looked_up(names: Sequence[str]) -> str:
     """Format a note on names without a namespace, which weren't looked up in the graph."""
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return (
-        f"{len(names):,} name{'s' * (len(names) != 1)} without a namespace {'were' if len(names) != 1 else 'was'} not "
-        f"checked, since --check doesn't ask the graph: {', '.join(map(shortened, names[:_MOST_NAMED]))}{more}. "
+        f"{number_of(len(names), 'name')} without a namespace {'were' if len(names) != 1 else 'was'} not "
+        f"checked, since --check doesn't ask the graph: {some(list(map(shortened, names)), _MOST_NAMED)}. "
         "--diff looks them up."
     )
 
@@ -348,10 +340,9 @@ def _warnings(result: SetResult) -> Iterator[str]:
     name = shortened(result.set)
     unknown = result.unknown_datasets
     if unknown:
-        more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
         yield (
-            f"{name} names {len(unknown):,} dataset{'s' * (len(unknown) != 1)} that no event has named: "
-            f"{', '.join(map(shortened, unknown[:_MOST_NAMED]))}{more}. Check their namespaces and names."
+            f"{name} names {number_of(len(unknown), 'dataset')} that no event has named: "
+            f"{some(list(map(shortened, unknown)), _MOST_NAMED)}. Check their namespaces and names."
         )
     for cycle in result.cycles:
         yield f"{name} declares datasets that are made from each other: {' → '.join(map(shortened, cycle))}."

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import shortened
+from headwater.console import number_of, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
@@ -57,7 +57,7 @@ def command(
         return Point(times[0], before_run, before_code), Point(times[1], after_run, after_code)
 
     def question(reader: Reader) -> Diff:
-        return diff(reader, *sides(), job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor)
+        return diff(reader, *sides(), job=job, dataset=dataset, **ask.page)
 
     def at_server(server: Server) -> Diff:
         begin, end = sides()
@@ -70,8 +70,7 @@ def command(
             "after_version": end.code_version,
             "job": job,
             "dataset": dataset,
-            "limit": ask.limit,
-            "cursor": ask.cursor,
+            **ask.page,
         }
         return server.get(("diff",), Diff, given)
 
@@ -113,7 +112,7 @@ def summary(answer: Diff) -> str:
         (answer.columns_total, "schema column"),
         (answer.edges_total, "lineage edge"),
     )
-    changes = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
+    changes = [number_of(count, word) for count, word in parts if count]
     lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
     if answer.truncated:
         lines.append("There is more lineage than one question compares: name a job or a dataset.")

@@ -54,8 +54,7 @@ ReasonOption = Annotated[
 ]
 JobOption = Annotated[str | None, typer.Option("--job", help="Only letters whose key names this job or dataset.")]
 SinceOption = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help="Only letters of this time or later: 1h (ago), yesterday."),
+    str | None, typer.Option("--since", metavar="TIME", help="Only letters of this time or later: 1h (ago), yesterday.")
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only letters published before this time.")
@@ -219,11 +218,7 @@ def skip(
 
 
 class _Selected:
-    """Letters that match a filter and are the latest of their record: their locations and census.
-
-    Attributes:
-        acknowledged: acknowledged letters of the topic.
-    """
+    """Letters that match a filter and are the latest of their record: their locations and census."""
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
         # Read first, so that a later, unread letter isn't acknowledged.

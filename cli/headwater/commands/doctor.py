@@ -30,8 +30,7 @@ def command(
         str, typer.Option(metavar="TIME", help="Longest time that consumers may be away without loss: 12h, 3d.")
     ] = "3d",
     archive: Annotated[
-        str | None,
-        typer.Option(help="Archive of the events topic, if there is one: path or URI.", show_default=False),
+        str | None, typer.Option(help="Archive of the events topic, if there is one: path or URI.")
     ] = None,
     outbox: Annotated[
         Path | None,

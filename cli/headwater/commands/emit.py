@@ -62,7 +62,6 @@ class RefusedDocument:
         line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the whole document.
         reason: kind of fault, an `intake.receiving.RefusalReason`.
-        message: the fault.
     """
 
     file: str
@@ -179,8 +178,7 @@ def openlineage(
     correct: Annotated[
         str | None,
         typer.Option(
-            metavar="REASON",
-            help="For datasets and jobs: make the events win over stored values, whatever their time.",
+            metavar="REASON", help="For datasets and jobs: make the events win over stored values, whatever their time."
         ),
     ] = None,
     tenant: TenantOption = None,

@@ -31,8 +31,7 @@ def command(
     last: Annotated[int, typer.Option("--last", min=1, help="Number of events, the newest published.")] = 20,
     job: Annotated[str | None, typer.Option(help="Only events of this job: namespace/name, or its name.")] = None,
     kind: Annotated[
-        list[EventKind] | None,
-        typer.Option(case_sensitive=False, help="Only events of this kind. Repeatable.", show_default=False),
+        list[EventKind] | None, typer.Option(case_sensitive=False, help="Only events of this kind. Repeatable.")
     ] = None,
     json_output: JsonOption = False,
 ) -> None:

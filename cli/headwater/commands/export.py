@@ -44,9 +44,7 @@ def openlineage(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="Only events on this dataset and its neighbours. Default: all.",
-            autocompletion=complete_dataset,
-            show_default=False,
+            help="Only events on this dataset and its neighbours. Default: all.", autocompletion=complete_dataset
         ),
     ] = None,
     *,
@@ -110,10 +108,7 @@ def openlineage(
 
 @app.command()
 def contract(
-    datasets: Annotated[
-        list[str],
-        typer.Argument(help="Datasets, in any spelling.", autocompletion=complete_dataset, show_default=False),
-    ],
+    datasets: Annotated[list[str], typer.Argument(help="Datasets, in any spelling.", autocompletion=complete_dataset)],
     *,
     contract_id: Annotated[
         str | None,
@@ -121,7 +116,6 @@ def contract(
             "--id",
             metavar="ID",
             help="Make one contract for all datasets, with this id. Default: one for each, with the dataset's name.",
-            show_default=False,
         ),
     ] = None,
     made: Annotated[

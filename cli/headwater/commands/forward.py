@@ -75,8 +75,7 @@ def openlineage(
         bool, typer.Option("--until-caught-up", help="Stop once all events that are on the topic now are delivered.")
     ] = False,
     port: Annotated[
-        int | None,
-        typer.Option(help="Serve /metrics, /livez and /readyz on this port; 0 takes a free one."),
+        int | None, typer.Option(help="Serve /metrics, /livez and /readyz on this port; 0 takes a free one.")
     ] = None,
     tenant: TenantOption = None,
     log_format: LogFormatOption = None,

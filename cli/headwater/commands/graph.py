@@ -246,10 +246,7 @@ def _difference(sample: dict[str, Any]) -> str:
 GroupOption = Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")]
 ArchiveOption = Annotated[
     str | None,
-    typer.Option(
-        help="Begin with this archive of spark_jobs/lineage/archive.py: a folder, or a URI such as s3://….",
-        show_default=False,
-    ),
+    typer.Option(help="Begin with this archive of spark_jobs/lineage/archive.py: a folder, or a URI such as s3://…."),
 ]
 
 

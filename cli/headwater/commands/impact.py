@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import console, plain_table, shortened
+from headwater.console import console, number_of, plain_table, shortened, some
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.graph_reader import in_words
@@ -76,30 +76,20 @@ def command(
         typer.Argument(
             help="Asset that changes: its name if it is unique, or namespace/name, or its key.",
             autocompletion=complete_dataset,
-            show_default=False,
         ),
     ],
     *,
     column: Annotated[str | None, typer.Option("--column", "-c", help="Column that changes: a field path.")] = None,
-    change: Annotated[
-        SchemaChange | None,
-        typer.Option(case_sensitive=False, help="Change of the column.", show_default=False),
-    ] = None,
+    change: Annotated[SchemaChange | None, typer.Option(case_sensitive=False, help="Change of the column.")] = None,
     type_: Annotated[
         ChangeType | None,
-        typer.Option(
-            "--type",
-            case_sensitive=False,
-            help="Kind of change. Default: derived from --change.",
-            show_default=False,
-        ),
+        typer.Option("--type", case_sensitive=False, help="Kind of change. Default: derived from --change."),
     ] = None,
     to: Annotated[
         str | None, typer.Option("--to", help="The new name of a renamed column, the new type of a retyped one.")
     ] = None,
     nullable: Annotated[
-        bool | None,
-        typer.Option("--nullable/--not-null", help="New nullability, with --change nullability.", show_default=False),
+        bool | None, typer.Option("--nullable/--not-null", help="New nullability, with --change nullability.")
     ] = None,
     partition: Annotated[
         str | None, typer.Option(help="Only data of this partition: 3 of a topic, day=2025-01-31 of a table.")
@@ -116,12 +106,7 @@ def command(
     policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) instead of Headwater's own.")] = None,
     default_policy: Annotated[
         bool,
-        typer.Option(
-            "--default-policy",
-            callback=_print_policy,
-            is_eager=True,
-            help="Print Headwater's own policy.",
-        ),
+        typer.Option("--default-policy", callback=_print_policy, is_eager=True, help="Print Headwater's own policy."),
     ] = False,
     depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
     why: Annotated[
@@ -215,7 +200,6 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     """Build the view of an impact.
 
     Args:
-        impact: the impact.
         why: whether to show the path to each asset, the reason and the advice.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
@@ -319,11 +303,10 @@ def _part(part: Part) -> str:
     """Format the known offsets, files or version of a part."""
     certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
     if part.offsets:
-        shown = ", ".join(partition_text(span.partition, span.start, span.end) for span in part.offsets[:_MOST])
-        more = f" and {len(part.offsets) - _MOST} more" if len(part.offsets) > _MOST else ""
-        return f"offsets {shown}{more}{certainty}"
+        spans = [partition_text(span.partition, span.start, span.end) for span in part.offsets]
+        return f"offsets {some(spans, _MOST)}{certainty}"
     if part.file_count:
-        return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
+        return f"{number_of(part.file_count, 'file')}{certainty}"
     if part.version is not None:
         return f"version {shortened(part.version)}{certainty}"
     return f"{shortened(part.text) if part.text else 'unknown part'}{certainty}"

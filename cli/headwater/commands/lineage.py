@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import plain_table, shortened
+from headwater.console import number_of, plain_table, shortened, some
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import DatasetArgument, hops, parse_hops
 from headwater.show import quality
@@ -62,10 +62,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
         depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "1",
         columns: Annotated[bool, typer.Option("--columns", help="List the column edges of each hop.")] = False,
         influence: Annotated[
-            Influence | None,
-            typer.Option(
-                case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.", show_default=False
-            ),
+            Influence | None, typer.Option(case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.")
         ] = None,
         namespace: Annotated[
             list[str] | None, typer.Option(help="Only datasets in this namespace. Repeatable.")
@@ -100,8 +97,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
             as_of=time_if_given(as_of),
             since=time_if_given(since),
             quality=True,
-            limit=ask.limit,
-            cursor=ask.cursor,
+            **ask.page,
         )
         answer = ask(lambda reader: lineage(reader, question), lambda server: _at_server(server, question))
         if format_ in (LineageFormat.MERMAID, LineageFormat.DOT):
@@ -228,7 +224,7 @@ def summary(answer: Lineage) -> str:
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:
-        words.append(f"the farthest {_hops(answer.max_hops)} away")
+        words.append(f"the farthest {number_of(answer.max_hops, 'hop')} away")
     if len(answer.items) < answer.total:
         words.append(f"{len(answer.items):,} on this page")
     counted = ", ".join(words) + "."
@@ -238,7 +234,7 @@ def summary(answer: Lineage) -> str:
     if answer.known_as:
         lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
     if answer.truncated:
-        lines.append(f"There is more beyond {_hops(answer.depth or 0)}: --depth all.")
+        lines.append(f"There is more beyond {number_of(answer.depth or 0, 'hop')}: --depth all.")
     if answer.complete:
         lines += notes
     return "\n".join([*lines, *_further_lines(answer)])
@@ -256,11 +252,10 @@ def _further_lines(answer: Lineage) -> Iterator[str]:
 def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
     """Format consumers with type and criticality: `delay-board (DASHBOARD, tier-1)`."""
     named = []
-    for each in consumers[:_MOST_CONSUMERS]:
+    for each in consumers:
         about = ", ".join(shortened(word) for word in (each.type, each.criticality) if word)
         named.append(shortened(each.name) + (f" ({about})" if about else ""))
-    more = f" and {len(consumers) - _MOST_CONSUMERS:,} more" if len(consumers) > _MOST_CONSUMERS else ""
-    return f"Declared consumers of the listed assets and the start: {', '.join(named)}{more}."
+    return f"Declared consumers of the listed assets and the start: {some(named, _MOST_CONSUMERS)}."
 
 
 def _notes(answer: Lineage) -> list[str]:
@@ -276,10 +271,6 @@ def _notes(answer: Lineage) -> list[str]:
         if not any(note.startswith(f"Column lineage of {job} is incomplete") for note in answer.notes):
             lines.append(f"Column lineage of {shortened(job)} is incomplete ({shortened(reason)}): there may be more.")
     return lines
-
-
-def _hops(number: int) -> str:
-    return f"{number:,} hop" + ("" if number == 1 else "s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +289,6 @@ class _Branches:
     name and the hop's jobs.
 
     Args:
-        answer: the page.
         influence: influence of the items to show; None if the question is about a dataset.
     """
 
@@ -426,16 +416,14 @@ def _label(item: LineageItem) -> Text:
 def _by(hop: _Hop) -> str:
     if not hop.via:
         return ""
-    more = f" and {hop.via_total - 1:,} more" if hop.via_total > 1 else ""
-    return f"  by {via_text(hop.via[0])}{more}"
+    return f"  by {some([via_text(hop.via[0])], 1, hop.via_total)}"
 
 
 def _loop_text(answer: Lineage, key: str) -> str:
     """Describe a hop from an asset to itself, with its jobs; empty if there is no such hop."""
     for loop in answer.loops:
         if loop.source == key:
-            more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""
-            return f"  ↺ derived from itself by {via_text(loop.via[0])}{more}"
+            return f"  ↺ derived from itself by {some([via_text(loop.via[0])], 1, loop.via_total)}"
     return ""
 
 

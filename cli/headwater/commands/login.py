@@ -69,8 +69,7 @@ def login(
 
 def logout(
     url: Annotated[
-        str | None,
-        typer.Argument(metavar="[URL]", help="Address of the server. Default: the current one.", show_default=False),
+        str | None, typer.Argument(metavar="[URL]", help="Address of the server. Default: the current one.")
     ] = None,
     *,
     json_output: JsonOption = False,

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.console import JsonOption, console, number_of, plain_table, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
 from headwater.graph_reader import answer_of
@@ -24,11 +24,10 @@ from headwater_schemas.events import MarkSpread
 
 
 def command(
-    dataset: Annotated[str, typer.Argument(help="The dataset.", autocompletion=complete_dataset, show_default=False)],
+    dataset: Annotated[str, typer.Argument(help="The dataset.", autocompletion=complete_dataset)],
     *,
     version: Annotated[
-        str | None,
-        typer.Option("--version", help="Version of the dataset, or the beginning of it.", show_default=False),
+        str | None, typer.Option("--version", help="Version of the dataset, or the beginning of it.")
     ] = None,
     within: Annotated[
         str, typer.Option(metavar="TIME", help="A job that read the dataset within this time needs it: 12h, 30d.")
@@ -122,8 +121,7 @@ def _origin(mark: HeldMark) -> str:
     version = f" version {shortened(mark.version)}" if mark.version is not None else ""
     if mark.spread is MarkSpread.NONE:
         return f"its own{version}"
-    hops = f"{mark.hops:,} hop{'' if mark.hops == 1 else 's'}"
-    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {hops}"
+    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {number_of(mark.hops, 'hop')}"
 
 
 def _jobs(found: MayDelete) -> Table:

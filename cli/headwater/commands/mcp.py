@@ -109,7 +109,6 @@ class Lines:
     open.
 
     Args:
-        file: file descriptor.
         most_bytes: maximum size of a line. A longer line is replaced by an empty one, which isn't a message.
     """
 

@@ -40,7 +40,7 @@ PathOption = Annotated[
     ),
 ]
 DestinationsArgument = Annotated[
-    list[str] | None, typer.Argument(help="Destinations, as `headwater outbox list` names them.", show_default=False)
+    list[str] | None, typer.Argument(help="Destinations, as `headwater outbox list` names them.")
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Every destination.")]
 

@@ -26,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of Cedar policies.", show_default=False)]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of Cedar policies.")]
 
 
 @app.command("check")
@@ -44,21 +44,15 @@ def check(file: FileArgument, *, json_output: JsonOption = False) -> None:
 
 @app.command("explain")
 def explain(
-    name: Annotated[str, typer.Argument(help="A dataset, or with --job a job.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A dataset, or with --job a job.")],
     *,
     user: Annotated[
-        str,
-        typer.Option(
-            "--as", metavar="USER", help="Asker, as the audit names it: token:ci, oidc:248289.", show_default=False
-        ),
+        str, typer.Option("--as", metavar="USER", help="Asker, as the audit names it: token:ci, oidc:248289.")
     ],
-    group: Annotated[
-        list[str] | None, typer.Option(help="Group of the asker, once for each.", show_default=False)
-    ] = None,
+    group: Annotated[list[str] | None, typer.Option(help="Group of the asker, once for each.")] = None,
     job: Annotated[bool, typer.Option("--job", help="The name is that of a job.")] = False,
     file: Annotated[
-        Path | None,
-        typer.Option(help="File of policies. Default: that of HEADWATER_SERVE_ACCESS_FILE.", show_default=False),
+        Path | None, typer.Option(help="File of policies. Default: that of HEADWATER_SERVE_ACCESS_FILE.")
     ] = None,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,

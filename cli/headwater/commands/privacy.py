@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import shortened
+from headwater.console import number_of, shortened, some
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.graph_reader import in_words
@@ -42,19 +42,13 @@ if TYPE_CHECKING:
 def command(
     ask: Ask,
     asset: Annotated[
-        str | None,
-        typer.Argument(
-            help="A dataset, or a column of it: dataset#path.",
-            autocompletion=complete_dataset,
-            show_default=False,
-        ),
+        str | None, typer.Argument(help="A dataset, or a column of it: dataset#path.", autocompletion=complete_dataset)
     ] = None,
     *,
     column: Annotated[str | None, typer.Option("--column", "-c", help="A column of the dataset: a field path.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Start from every column that is declared sensitive.")] = False,
     as_: Annotated[
-        Sensitivity | None,
-        typer.Option("--as", case_sensitive=False, help="Assume this sensitivity.", show_default=False),
+        Sensitivity | None, typer.Option("--as", case_sensitive=False, help="Assume this sensitivity.")
     ] = None,
     readable: Annotated[bool, typer.Option("--readable", help="Only columns whose values can be read.")] = False,
     lower: Annotated[
@@ -121,12 +115,7 @@ _MOST_JOBS = 3
 
 
 def view(found: Privacy, *, why: bool) -> RenderableType:
-    """Build the view of the answer.
-
-    Args:
-        found: the answer.
-        why: whether to show the path to each column.
-    """
+    """Build the view of the answer."""
     parts: list[RenderableType] = [_sources(found), Text(_counted(found))]
     parts += [Text(shortened(note), style="dim") for note in found.notes]
     if found.unknown:
@@ -172,28 +161,26 @@ def view(found: Privacy, *, why: bool) -> RenderableType:
 
 
 def _sources(found: Privacy) -> Text:
-    named = [f"{_called(each.asset)} ({each.sensitivity.value})" for each in found.sources[:_MOST_SOURCES]]
-    more = found.sources_total - len(named)
-    listed = ", ".join(named) or "No column is declared CONFIDENTIAL, PII or RESTRICTED"
-    return Text(f"{listed}{f' and {more:,} more' if more else ''}", style="bold")
+    named = [f"{_called(each.asset)} ({each.sensitivity.value})" for each in found.sources]
+    listed = some(named, _MOST_SOURCES, found.sources_total)
+    return Text(listed or "No column is declared CONFIDENTIAL, PII or RESTRICTED", style="bold")
 
 
 def _counted(found: Privacy) -> str:
     held = found.readable + found.protected
     columns = "1 column or dataset has" if held == 1 else f"{held:,} columns and datasets have"
-    farthest = f", up to {found.max_hops:,} hop{'' if found.max_hops == 1 else 's'} away" if held else ""
+    farthest = f", up to {number_of(found.max_hops, 'hop')} away" if held else ""
     text = f"{columns} sensitive values{farthest}: {found.readable:,} readable, {found.protected:,} masked or hashed."
     if found.unknown:
         jobs = list(dict.fromkeys(shortened(each.job.name) for each in found.unknown))
-        more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
         verb = "makes" if len(jobs) == 1 else "make"
-        open_ = f"what {', '.join(jobs[:_MOST_JOBS])}{more} {verb} of them: column lineage is missing or incomplete."
+        open_ = f"what {some(jobs, _MOST_JOBS)} {verb} of them: column lineage is missing or incomplete."
         text = f"{text} UNKNOWN is {open_}" if held else f"UNKNOWN: {open_} {text}"
     if ending := list(dict.fromkeys(shortened(job.name) for each in found.exits for job in each.jobs)):
-        more = f" and {len(ending) - _MOST_JOBS:,} more" if len(ending) > _MOST_JOBS else ""
-        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        open_ = f"what {', '.join(ending[:_MOST_JOBS])}{more} {verb}: no output of that is known."
-        text = f"{text} UNKNOWN is {open_}" if held or found.unknown else f"UNKNOWN: {open_} {text}"
+        verb = "reads" if len(ending) == 1 else "read"
+        read = f"{some(ending, _MOST_JOBS)} {verb} sensitive values"
+        open_ = f"UNKNOWN: {read}, but no output derived from them is known."
+        text = f"{text} {open_}" if held or found.unknown else f"{open_} {text}"
     if found.indirect:
         text += f" {found.indirect:,} depend on sensitive values without having any."
     if found.ended:
@@ -275,9 +262,8 @@ def _path_text(item: PrivacyItem) -> str:
 
 
 def _exit(dataset: Asset, jobs: tuple[Asset, ...], columns: int) -> str:
-    held = f"{columns:,} column{'' if columns == 1 else 's'}"
     by = ", ".join(shortened(job.name) for job in jobs)
-    return f"{dataset_text(dataset)}  {held}  " + (
+    return f"{dataset_text(dataset)}  {number_of(columns, 'column')}  " + (
         f"read by {by}, with no known output of it" if by else "nobody is known to read it"
     )
 

@@ -43,7 +43,6 @@ def command(
         typer.Option(
             metavar="INDEX=WHERE",
             help="Dataset of a source: 0=kafka://cluster, 1=/data/in, '2=NAMESPACE NAME'. Default: as in the graph.",
-            show_default=False,
         ),
     ] = None,
     graph: Annotated[

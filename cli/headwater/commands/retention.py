@@ -31,12 +31,8 @@ def set_(
         str, typer.Option(metavar="TIME", help="First day (UTC) that the rule doesn't apply to: 90d, 2025-01-31.")
     ],
     *,
-    namespace: Annotated[
-        str | None, typer.Option(help="Namespace of the jobs. Default: all.", show_default=False)
-    ] = None,
-    job: Annotated[
-        str | None, typer.Option(help="Name of one job, with --namespace. Default: all.", show_default=False)
-    ] = None,
+    namespace: Annotated[str | None, typer.Option(help="Namespace of the jobs. Default: all.")] = None,
+    job: Annotated[str | None, typer.Option(help="Name of one job, with --namespace. Default: all.")] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Drop the micro-batches without leaving summaries.")] = False,
     yes: YesOption = False,
     tenant: TenantOption = None,

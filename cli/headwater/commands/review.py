@@ -63,68 +63,43 @@ def command(
             metavar="[OLD] NEW [-- ARGS]",
             help="Schemas: Spark's JSON, .avsc, JSON Schema, columns, data contract or DDL. Default of OLD: the schema "
             "in the graph. Or two PySpark scripts (.py), and after -- their own arguments.",
-            show_default=False,
         ),
     ],
     *,
     dataset: Annotated[
         str | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="Dataset of the schema: a name.",
-            autocompletion=complete_dataset,
-            show_default=False,
-        ),
+        typer.Option("--dataset", "-d", help="Dataset of the schema: a name.", autocompletion=complete_dataset),
     ] = None,
     against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REVISION", help="For a script: take the old version from this git revision.", show_default=False
-        ),
+        str | None, typer.Option(metavar="REVISION", help="For a script: take the old version from this git revision.")
     ] = None,
     tables: Annotated[
-        Path | None,
-        typer.Option(help="For scripts: JSON file with the columns of each input, by name.", show_default=False),
+        Path | None, typer.Option(help="For scripts: JSON file with the columns of each input, by name.")
     ] = None,
     py_files: Annotated[
-        list[Path] | None,
-        typer.Option(help="For scripts: a folder or archive for their imports. Repeatable.", show_default=False),
+        list[Path] | None, typer.Option(help="For scripts: a folder or archive for their imports. Repeatable.")
     ] = None,
     time_limit: Annotated[float, typer.Option(help="For scripts: time limit of each, in seconds.", min=1)] = 120.0,
     no_graph: Annotated[
-        bool,
-        typer.Option("--no-graph", help="Review without the graph, as if every column were read; needs no Neo4j."),
+        bool, typer.Option("--no-graph", help="Review without the graph, as if every column were read; needs no Neo4j.")
     ] = False,
     at: Annotated[
         str | None,
-        typer.Option(
-            help="Column that has the schema; '' is the whole dataset. Default for a topic: its value.",
-            show_default=False,
-        ),
+        typer.Option(help="Column that has the schema; '' is the whole dataset. Default for a topic: its value."),
     ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="Table, for data contracts with several.", show_default=False),
-    ] = None,
+    table: Annotated[str | None, typer.Option(help="Table, for data contracts with several.")] = None,
     rename: Annotated[
-        list[str] | None,
-        typer.Option("--rename", metavar="OLD=NEW", help="A column that is renamed. Repeatable.", show_default=False),
+        list[str] | None, typer.Option("--rename", metavar="OLD=NEW", help="A column that is renamed. Repeatable.")
     ] = None,
     fail_on: Annotated[
-        FailOn | None,
-        typer.Option(case_sensitive=False, help="Exit status 5 for this verdict, or a worse one.", show_default=False),
+        FailOn | None, typer.Option(case_sensitive=False, help="Exit status 5 for this verdict, or a worse one.")
     ] = None,
     markdown: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write a comment for a pull request; - is stdout.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="Write a comment for a pull request; - is stdout.")
     ] = None,
-    sarif: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0; - is stdout.", show_default=False)
-    ] = None,
+    sarif: Annotated[str | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0; - is stdout.")] = None,
     gitlab: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write GitLab's code quality report; - is stdout.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="Write GitLab's code quality report; - is stdout.")
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) instead of Headwater's own.")] = None,
     tenant: TenantOption = None,
@@ -212,11 +187,7 @@ class _Versions:
     """Two versions of a script.
 
     Attributes:
-        files: the scripts and their arguments.
         against: revision of the old file; None: the first file is the old one.
-        tables: file of schemas.
-        libraries: folders and archives for imports.
-        seconds: time limit of each script.
     """
 
     files: Sequence[str]

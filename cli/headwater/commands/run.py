@@ -37,12 +37,9 @@ _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def command(  # noqa: PLR0917  Typer's options are parameters
-    script: Annotated[
-        str | None, typer.Argument(metavar="JOB.py", help="A PySpark script.", show_default=False)
-    ] = None,
+    script: Annotated[str | None, typer.Argument(metavar="JOB.py", help="A PySpark script.")] = None,
     arguments: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ARGS", help="Arguments of the script, options included.", show_default=False),
+        list[str] | None, typer.Argument(metavar="ARGS", help="Arguments of the script, options included.")
     ] = None,
     job_name: Annotated[
         str | None, typer.Option(help="Name of the application's job; default: spark.app.name.")

@@ -51,9 +51,7 @@ def list_(
     of: Annotated[
         str | None,
         typer.Argument(
-            metavar="[JOB|DATASET]",
-            help="A name if it is unique, or namespace/name, or a key. Default: all jobs.",
-            show_default=False,
+            metavar="[JOB|DATASET]", help="A name if it is unique, or namespace/name, or a key. Default: all jobs."
         ),
     ] = None,
     *,
@@ -61,18 +59,14 @@ def list_(
         bool, typer.Option("--open", help="Runs without an end, of all jobs or of one. The longest unseen first.")
     ] = False,
     older_than: Annotated[
-        str | None,
-        typer.Option(
-            help="With --open: only runs that weren't seen for this time, 90s, 10m, 3h, 2d.", show_default=False
-        ),
+        str | None, typer.Option(help="With --open: only runs that weren't seen for this time, 90s, 10m, 3h, 2d.")
     ] = None,
     kind: KindOption = None,
     read: Annotated[
         bool, typer.Option("--read", help="For a dataset: runs that read it, instead of runs that wrote it.")
     ] = False,
     state: Annotated[
-        list[RunEventType] | None,
-        typer.Option(case_sensitive=False, help="Only runs in this state. Repeatable.", show_default=False),
+        list[RunEventType] | None, typer.Option(case_sensitive=False, help="Only runs in this state. Repeatable.")
     ] = None,
     since: Annotated[
         str | None,
@@ -82,9 +76,7 @@ def list_(
     where: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE",
-            help=f"Only runs of this context: {', '.join(questions.CONTEXT_NAMES)}. Repeatable.",
-            show_default=False,
+            metavar="NAME=VALUE", help=f"Only runs of this context: {', '.join(questions.CONTEXT_NAMES)}. Repeatable."
         ),
     ] = None,
     period: Annotated[
@@ -122,8 +114,7 @@ def list_(
         "since": time_if_given(since),
         "until": time_if_given(until),
         "only": only,
-        "limit": ask.limit,
-        "cursor": ask.cursor,
+        **ask.page,
     }
 
     role = Role.READ if read else Role.WROTE
@@ -143,8 +134,7 @@ def list_(
             "period": only.period,
             "statement": statement,
             "rejected": rejected,
-            "limit": ask.limit,
-            "cursor": ask.cursor,
+            **ask.page,
         }
         if of is None:
             return server.get(("runs",), RunList, given)
@@ -161,8 +151,8 @@ def _list_open(ask: Ask, job: str | None, older_than: str | None) -> Shown:
     now, age = datetime.now(UTC), parse_duration(older_than)
     before = None if age is None else now - age
     page = ask(
-        lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("open-runs",), OpenRunPage, {"job": job, "before": before, **_page(ask)}),
+        lambda reader: questions.open_runs(reader, job=job, before=before, **ask.page),
+        lambda server: server.get(("open-runs",), OpenRunPage, {"job": job, "before": before, **ask.page}),
     )
     return _shown(page, show.open_table(page.items, now), "open run")
 
@@ -184,12 +174,11 @@ def inputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
-    page = ask(
-        lambda reader: questions.uses(reader, run, Role.READ, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("runs", run, "inputs"), UsePage, _page(ask)),
-    )
-    return _shown(page, show_batches.uses(page.items), "input")
+    """List the datasets that a run read, and which part of each.
+
+    For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
+    """
+    return _uses(ask, run, Role.READ, "input")
 
 
 @app.command()
@@ -198,12 +187,19 @@ def outputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
+    """List the datasets that a run wrote, and which part of each.
+
+    For a streaming run, each part spans from the start of its first micro-batch to the end of its last one.
+    """
+    return _uses(ask, run, Role.WROTE, "output")
+
+
+def _uses(ask: Ask, run: str, role: Role, what: str) -> Shown:
     page = ask(
-        lambda reader: questions.uses(reader, run, Role.WROTE, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("runs", run, "outputs"), UsePage, _page(ask)),
+        lambda reader: questions.uses(reader, run, role, **ask.page),
+        lambda server: server.get(("runs", run, f"{what}s"), UsePage, ask.page),
     )
-    return _shown(page, show_batches.uses(page.items), "output")
+    return _shown(page, show_batches.uses(page.items), what)
 
 
 @app.command()
@@ -224,19 +220,17 @@ def intervals(
 
     For a job: micro-batches of all its runs, and micro-batches that were reconciled from a checkpoint.
     """
-    subject = {"job": of} if job else {"of": of}
+    subject: dict[str, Any] = {"job": of} if job else {"of": of}
 
     def at_server(server: Server) -> IntervalPage:
-        given = {"from_batch": from_batch, **_page(ask)}
+        given = {"from_batch": from_batch, **ask.page}
         if not job:
             with contextlib.suppress(NotFoundError):
                 return server.get(("runs", of, "intervals"), IntervalPage, given)
         return server.get(("jobs", of, "intervals"), IntervalPage, given)
 
     page = ask(
-        lambda reader: questions.intervals(
-            reader, **subject, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor
-        ),
+        lambda reader: questions.intervals(reader, **subject, from_batch=from_batch, **ask.page),
         at_server,
     )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
@@ -254,8 +248,8 @@ def versions(
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(
-        lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor),
-        lambda server: server.get(("assets", dataset, "versions"), VersionPage, _page(ask)),
+        lambda reader: questions.versions(reader, dataset, **ask.page),
+        lambda server: server.get(("assets", dataset, "versions"), VersionPage, ask.page),
     )
     return _shown(page, show.versions(page.items), "version")
 
@@ -281,10 +275,6 @@ def last_good(
 
     turn = ask(question, at_server)
     return Shown(turn, show.turn(turn))
-
-
-def _page(ask: Ask) -> dict[str, Any]:
-    return {"limit": ask.limit, "cursor": ask.cursor}
 
 
 def _shown(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -24,8 +24,7 @@ def command(
     text: Annotated[str, typer.Argument(help="Words of names, or their beginnings; or a whole name.")] = "",
     *,
     kind: Annotated[
-        list[AssetKind] | None,
-        typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.", show_default=False),
+        list[AssetKind] | None, typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.")
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Words of an owner's name.")] = None,
     tag: Annotated[str | None, typer.Option(help="A tag: words of its key or value, or key=value.")] = None,
@@ -34,8 +33,7 @@ def command(
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Only assets in this namespace.")] = None,
     type_: Annotated[
-        list[str] | None,
-        typer.Option("--type", help="Only assets of this type: TOPIC, TABLE, BATCH. Repeatable.", show_default=False),
+        list[str] | None, typer.Option("--type", help="Only assets of this type: TOPIC, TABLE, BATCH. Repeatable.")
     ] = None,
     sensitivity: Annotated[
         Sensitivity | None, typer.Option(case_sensitive=False, help="Only assets with this declared sensitivity.")
@@ -46,38 +44,18 @@ def command(
 
     If nothing matches, similar names are shown.
     """
+    given: dict[str, Any] = {
+        "owner": owner,
+        "tag": tag,
+        "column": column,
+        "namespace": namespace,
+        "sensitivity": sensitivity,
+        "fuzzy": fuzzy,
+        **ask.page,
+    }
     page = ask(
-        lambda reader: search(
-            reader,
-            text,
-            kinds=kind or None,
-            owner=owner,
-            tag=tag,
-            column=column,
-            namespace=namespace,
-            types=type_ or (),
-            sensitivity=sensitivity,
-            fuzzy=fuzzy,
-            limit=ask.limit,
-            cursor=ask.cursor,
-        ),
-        lambda server: server.get(
-            ("search",),
-            SearchPage,
-            {
-                "q": text,
-                "kind": kind,
-                "owner": owner,
-                "tag": tag,
-                "column": column,
-                "namespace": namespace,
-                "type": type_,
-                "sensitivity": sensitivity,
-                "fuzzy": fuzzy,
-                "limit": ask.limit,
-                "cursor": ask.cursor,
-            },
-        ),
+        lambda reader: search(reader, text, kinds=kind or None, types=type_ or (), **given),
+        lambda server: server.get(("search",), SearchPage, {"q": text, "kind": kind, "type": type_, **given}),
     )
     return Shown(page, view(page), summary(page))
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import plain_table, shortened
+from headwater.console import plain_table, shortened, some
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.remote import names as remote
 from headwater.show import runs as show_runs
@@ -45,8 +45,7 @@ def command(
     ],
     *,
     kind: Annotated[
-        KnownKind | None,
-        typer.Option("--kind", case_sensitive=False, help="Kind of asset, if several have this name."),
+        KnownKind | None, typer.Option("--kind", case_sensitive=False, help="Kind of asset, if several have this name.")
     ] = None,
 ) -> Shown:
     """Show all known facts on a dataset, a column, a job, a run or a consumer.
@@ -224,8 +223,7 @@ def _consumer(found: ConsumerDetails) -> Iterator[RenderableType]:
 def _consumed(reads: Sequence[ConsumedDataset]) -> Table:
     out = plain_table("dataset", "columns", "last written", "owners")
     for each in reads:
-        left = each.columns_total - _MOST_COLUMNS
-        columns = ", ".join(map(shortened, each.columns[:_MOST_COLUMNS])) + (f" and {left:,} more" if left > 0 else "")
+        columns = some(list(map(shortened, each.columns)), _MOST_COLUMNS, each.columns_total)
         out.add_row(
             _asset(each.dataset, gone=each.gone),
             columns or "all",

@@ -34,25 +34,20 @@ app = typer.Typer(
 _LIFETIME = re.compile(r"(\d{1,5})\s*([hdw])", re.IGNORECASE)
 _NEVER = "never"
 
-NameArgument = Annotated[str, typer.Argument(help="Name of the token.", show_default=False)]
+NameArgument = Annotated[str, typer.Argument(help="Name of the token.")]
 
 
 @app.command("create")
 def create(
     name: NameArgument,
     scope: Annotated[
-        list[Scope] | None,
-        typer.Option(help="Action that the token allows; repeatable. Default: read.", show_default=False),
+        list[Scope] | None, typer.Option(help="Action that the token allows; repeatable. Default: read.")
     ] = None,
     expires: Annotated[
         str, typer.Option(metavar="TIME", help="End of validity: 12h, 90d, 52w from now, ISO 8601, or never.")
     ] = "90d",
-    tenant: Annotated[
-        str | None, typer.Option(help="Tenant of the token. Default: the server's.", show_default=False)
-    ] = None,
-    group: Annotated[
-        list[str] | None, typer.Option(help="Group of the token's holder; repeatable.", show_default=False)
-    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant of the token. Default: the server's.")] = None,
+    group: Annotated[list[str] | None, typer.Option(help="Group of the token's holder; repeatable.")] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Create a token and print its secret, which is shown this once and stored nowhere.

@@ -26,14 +26,12 @@ _SECONDS: Final = 15.0
 
 @app.command()
 def create(
-    names: Annotated[list[str], typer.Argument(help="Names of the topics.", show_default=False)],
+    names: Annotated[list[str], typer.Argument(help="Names of the topics.")],
     partitions: Annotated[
-        int | None,
-        typer.Option(min=1, max=100_000, help="Partitions of each topic. Default: the broker's.", show_default=False),
+        int | None, typer.Option(min=1, max=100_000, help="Partitions of each topic. Default: the broker's.")
     ] = None,
     replication_factor: Annotated[
-        int | None,
-        typer.Option(min=1, max=32_767, help="Replicas of each partition. Default: the broker's.", show_default=False),
+        int | None, typer.Option(min=1, max=32_767, help="Replicas of each partition. Default: the broker's.")
     ] = None,
     json_output: JsonOption = False,
 ) -> None:

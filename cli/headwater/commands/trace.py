@@ -43,16 +43,13 @@ class TraceFormat(StrEnum):
 @graph_command(steps=200)
 def command(
     ask: Ask,
-    topic: Annotated[
-        str | None,
-        typer.Argument(help="A topic.", autocompletion=complete_dataset, show_default=False),
-    ] = None,
+    topic: Annotated[str | None, typer.Argument(help="A topic.", autocompletion=complete_dataset)] = None,
     records: RecordsArgument = None,
     *,
     path: Annotated[str | None, typer.Option("--path", help="Path of a file or partition, instead of a topic.")] = None,
     version: Annotated[
         tuple[str, str] | None,
-        typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version.", show_default=False),
+        typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version."),
     ] = None,
     read_time: ReadTimeOption = False,
     back: Annotated[bool, typer.Option("--back", "-b", help="Trace back to the sources, not forward.")] = False,
@@ -62,8 +59,7 @@ def command(
     archive: Annotated[
         str | None,
         typer.Option(
-            help="Archive of spark_jobs/lineage/archive.py, from which summarized micro-batches are read one by one.",
-            show_default=False,
+            help="Archive of spark_jobs/lineage/archive.py, from which summarized micro-batches are read one by one."
         ),
     ] = None,
     format_: Annotated[

@@ -23,9 +23,7 @@ class BrokenRecord:
     """A record that can't be applied.
 
     Attributes:
-        title: Fault of the record, for output.
         reason: The `headwater.reason` that its dead letter must have.
-        value: The record's bytes.
     """
 
     title: str

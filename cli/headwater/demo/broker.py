@@ -40,12 +40,7 @@ class EventProgress:
 
 
 class Broker:
-    """The demo's Kafka.
-
-    Args:
-        bootstrap_servers: Address of the broker.
-        group: The consumer group whose progress is shown.
-    """
+    """The demo's Kafka."""
 
     def __init__(self, bootstrap_servers: str, group: str) -> None:
         # A broken connection raises an exception; librdkafka's own log lines would disturb the live display.

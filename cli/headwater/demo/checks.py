@@ -14,7 +14,6 @@ class DemoCheck:
     """One claim.
 
     Attributes:
-        claim: Claim that should be true.
         problems: Reasons why it doesn't hold; empty if it holds.
     """
 

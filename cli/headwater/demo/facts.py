@@ -37,7 +37,6 @@ class DeadLetterSummary:
     """A record on the dead-letter topic.
 
     Attributes:
-        reason: Reason that the consumer recorded.
         source: Location of the original record, as `topic[partition]@offset`.
         size_bytes: Size of the value, which equals the value of the original record.
     """
@@ -55,16 +54,12 @@ class Facts:
         acknowledged: Records on the events topic.
         applied: Records whose effect is in the graph.
         dead_lettered: Records on the dead-letter topic.
-        dead_letters: The records on the dead-letter topic.
         chains: Chains in the graph, by name of the query.
         committed_batches: Number of micro-batches that the checkpoint of each query has committed.
         departed_ends: End offset of each partition of flights.departed.
         consumed: Ranges of flights.departed that query 1's intervals consumed, by partition.
         runs: State of each run, by name of the run.
-        report_columns: Columns of the daily report.
         untraceable_columns: Columns that can't be traced to flights.departed.
-        nodes: Number of nodes by label.
-        relationships: Number of relationships by type.
     """
 
     acknowledged: int
@@ -130,8 +125,6 @@ def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[s
 
     Args:
         lines: lines of a dump, where each node is followed by its outgoing relationships.
-        query: name of the query.
-        topic: name of the topic.
     """
     queries: set[str] = set()
     found: list[tuple[str, dict[str, Any]]] = []
@@ -224,7 +217,6 @@ class ColumnGraph:
     its columns.
 
     Attributes:
-        datasets: Dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
         influences: Pairs of source and target: dependencies that decide which rows exist, or to which target they go.
     """

@@ -26,11 +26,8 @@ class DemoJob:
 
     Attributes:
         name: Name of the script and of its streaming query.
-        title: Title for people.
         after: Jobs that write the inputs of this job. A batch job begins when these jobs are done. A streaming query
             begins at once, follows its topic, and is asked to finish when these jobs are done.
-        streaming: Whether the script is a streaming query.
-        arguments: Flags of the script.
     """
 
     name: str

@@ -184,13 +184,7 @@ def ended_badly(process: GuardedProcess, status: int) -> HeadwaterError:
 
 
 class Pipeline:
-    """The jobs of one demo. Call `step` until it returns that all are done.
-
-    Args:
-        jobs: Jobs in the order of the data flow.
-        folder: Folder of the demo.
-        variables: Environment of the jobs' processes.
-    """
+    """The jobs of one demo. Call `step` until it returns that all are done."""
 
     def __init__(self, jobs: Sequence[DemoJob], folder: DemoFolder, variables: Mapping[str, str]) -> None:
         self._jobs = jobs

@@ -53,9 +53,6 @@ class DemoResult:
 
     Attributes:
         info: The stack, which is still up only with `keep`.
-        days: Number of days of flights.
-        facts: Facts about the result.
-        checks: Results of the checks.
         seconds: Duration of each phase, and of all phases together.
     """
 
@@ -90,8 +87,6 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
 
     Args:
         folder: Folder of the demo; its contents are replaced.
-        view: Display of the progress.
-        days: Number of days of 2013.
         keep: Whether to leave the stack up, unless this function raises.
 
     Raises:

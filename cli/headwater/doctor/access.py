@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok, unseen
+from headwater.doctor.finding import DoctorFinding, SubjectCheck
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicNames
 
@@ -28,13 +28,7 @@ _CHANGES = frozenset({"WRITE", "DELETE", "ALTER", "ALTER_CONFIGS", "ALL"})
 
 @dataclass(frozen=True, slots=True)
 class SeenRule:
-    """An ACL that allows something on a topic.
-
-    Attributes:
-        topic: name of the topic.
-        principal: user of the rule.
-        operation: operation, by Kafka's name.
-    """
+    """An ACL that allows something on a topic."""
 
     topic: str
     principal: str
@@ -111,49 +105,37 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
     for topic, operations in needed.items():
         if topic not in seen.own:
             continue
-        allowed = seen.own[topic]
+        access, allowed = SubjectCheck("access", topic), seen.own[topic]
         if allowed is None:
-            yield unseen(
-                "access",
-                topic,
+            yield access.unknown(
                 "The brokers don't report what the user of these settings may do.",
                 "Run kafka-acls.sh --list as a user who may see ACLs.",
             )
         elif missing := sorted(set() if "ALL" in allowed else operations - allowed):
-            yield DoctorFinding(
-                "access",
-                FindingSeverity.FAIL,
-                topic,
+            yield access.fail(
                 f"The user of these settings may not {', '.join(missing)}.",
                 f"Add an ACL: kafka-acls.sh --add --topic {topic} --operation {missing[0].capitalize()} …",
             )
         else:
-            yield ok("access", topic, f"The user of these settings may {', '.join(sorted(operations))}.")
+            yield access.ok(f"The user of these settings may {', '.join(sorted(operations))}.")
+    acls = SubjectCheck("ACLs", names.events)
     if seen.enforced is False:
-        yield DoctorFinding(
-            "ACLs",
-            FindingSeverity.WARN,
-            names.events,
+        yield acls.risk(
             "The brokers check no ACLs: whoever reaches them can write events, and delete the topics.",
             "Set authorizer.class.name on the brokers; allow jobs WRITE on the events topic, consumers READ.",
         )
     elif seen.rules is None:
-        yield unseen(
-            "ACLs",
-            names.events,
+        yield acls.unknown(
             "The user of these settings may not see ACLs.",
             "Run this command as a user with DESCRIBE on the cluster, or run kafka-acls.sh --list.",
         )
     else:
         loose = sorted({r.topic for r in seen.rules if r.principal == _EVERYBODY and r.operation in _CHANGES})
         for topic in loose:
-            yield DoctorFinding(
-                "ACLs",
-                FindingSeverity.FAIL,
-                topic,
+            yield SubjectCheck("ACLs", topic).fail(
                 f"{_EVERYBODY} may change the topic: anybody can write lineage, or delete it.",
                 f"Remove this ACL (kafka-acls.sh --remove --topic {topic} --allow-principal '{_EVERYBODY}'), and "
                 "allow the jobs' users.",
             )
         if not loose:
-            yield ok("ACLs", names.events, "Nothing is allowed to everybody.")
+            yield acls.ok("Nothing is allowed to everybody.")

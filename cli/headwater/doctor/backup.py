@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, SubjectCheck
 from headwater_consumers.archive import Archive
 from headwater_consumers.kafka.offsets import PartitionOffsets
 
@@ -15,8 +15,6 @@ class SeenArchive:
     """Observed archive of the topic.
 
     Attributes:
-        location: path or URI of the archive.
-        records: number of records in the archive.
         missing: number of offsets within the archive's ranges without a record.
         lost: number of offsets between the archive's end and the topic's current beginning, over all partitions.
         waiting: number of offsets that only the topic has.
@@ -51,47 +49,33 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
     """Findings on the sources of a rebuild.
 
     Args:
-        archive: archive of the topic; None if none was named.
-        topic: the events topic.
         begins: number of expired records of the topic.
-        expires: whether the topic's records expire.
     """
+    rebuild = SubjectCheck("backup", topic)
     if archive is None:
         if begins or expires:
-            yield DoctorFinding(
-                "backup",
+            yield rebuild.finding(
                 FindingSeverity.FAIL if begins else FindingSeverity.WARN,
-                topic,
                 f"{begins:,} records have expired." if begins else "Records of the topic expire.",
                 "Name the archive with --archive; `spark_jobs/lineage/archive.py` makes one (docs/materializer.md).",
             )
         else:
-            yield ok("backup", topic, "All records are still on the topic: `headwater graph rebuild` needs no archive.")
+            yield rebuild.ok("All records are still on the topic: `headwater graph rebuild` needs no archive.")
     elif archive.lost:
-        yield DoctorFinding(
-            "backup",
-            FindingSeverity.FAIL,
-            archive.location,
+        yield SubjectCheck("backup", archive.location).fail(
             f"{archive.lost:,} records expired on {topic} before they were archived.",
             "Run the archive job more often than records expire.",
         )
     elif archive.missing:
-        yield DoctorFinding(
-            "backup",
-            FindingSeverity.WARN,
-            archive.location,
+        yield SubjectCheck("backup", archive.location).risk(
             f"{archive.missing:,} offsets between its records are missing; markers of transactions count as missing.",
             "Read the logs of spark_jobs/lineage/archive.py.",
         )
     else:
-        yield ok(
-            "backup",
-            archive.location,
-            f"{archive.records:,} records, without a gap to {topic}; {archive.waiting:,} wait there to be archived.",
+        yield SubjectCheck("backup", archive.location).ok(
+            f"{archive.records:,} records, without a gap to {topic}; {archive.waiting:,} wait there to be archived."
         )
-    yield unseen(
-        "backup",
-        "Neo4j",
+    yield SubjectCheck("backup", "Neo4j").unknown(
         "This command can't see backups of the database; `headwater graph rebuild` makes the graph from the topic.",
         "Archive the topic (spark_jobs/lineage/archive.py); a dump of Neo4j only saves the time of rebuilding.",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, SubjectCheck, duration_text
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.errors import DecodeError
 
@@ -30,8 +30,6 @@ class SeenClock:
     """Another clock's time, with the local time before and after the reading.
 
     Attributes:
-        whose: owner of the clock, such as `Neo4j`.
-        time: reported time.
         asked, answered: local time before and after the reading.
     """
 
@@ -63,16 +61,12 @@ def look(driver: Driver, database: str) -> SeenClock:
 
 def judge(clock: SeenClock) -> DoctorFinding:
     """Finding on another clock."""
-    skew = clock.skew_seconds
+    check, skew = SubjectCheck("clocks", clock.whose), clock.skew_seconds
     if abs(skew) <= MOST_SKEW_SECONDS:
-        return ok("clocks", clock.whose, "Its clock agrees with this machine's.")
+        return check.ok("Its clock agrees with this machine's.")
     direction = "ahead of" if skew > 0 else "behind"
-    return DoctorFinding(
-        "clocks",
-        FindingSeverity.WARN,
-        clock.whose,
-        f"Its clock is {duration_text(abs(skew))} {direction} this machine's.",
-        "Run NTP (chrony) on both.",
+    return check.risk(
+        f"Its clock is {duration_text(abs(skew))} {direction} this machine's.", "Run NTP (chrony) on both."
     )
 
 
@@ -96,21 +90,16 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
 
     Args:
         times: times of the newest events, and the latest timestamp of a record; None without events.
-        topic: name of the topic.
-        now: time of this machine.
     """
     latest = max((time for time in times if time is not None), default=None)
     if latest is None:
         return
-    ahead = (latest - now).total_seconds()
+    check, ahead = SubjectCheck("clocks", topic), (latest - now).total_seconds()
     if ahead > MOST_AHEAD_SECONDS:
-        yield DoctorFinding(
-            "clocks",
-            FindingSeverity.FAIL,
-            topic,
+        yield check.fail(
             f"An event has the time {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: until then, or for a "
             "day at most, its producer's reports override all others.",
             "Run NTP (chrony) where drivers run; `headwater events` shows the job of the event.",
         )
     else:
-        yield ok("clocks", topic, f"None of the newest {NEWEST} events of each partition is in the future.")
+        yield check.ok(f"None of the newest {NEWEST} events of each partition is in the future.")

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from headwater.connection import client_config
 from headwater.decoding import event_decoder
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, SubjectCheck
 from headwater.errors import HeadwaterError
 from headwater.events_topic import topic_state
 from headwater.graph_driver import graph_driver
@@ -35,7 +35,6 @@ class Examined:
 
     Attributes:
         findings: findings sorted by severity, then in the order of the checklist.
-        totals: number of findings of each severity.
     """
 
     findings: tuple[DoctorFinding, ...]
@@ -58,7 +57,6 @@ def examine(settings: Settings, *, folder: Path | None, budget_seconds: float, a
     """Make every check. Writes nothing.
 
     Args:
-        settings: settings of Kafka and Neo4j.
         folder: folder of outboxes on this machine; None: no job runs here.
         budget_seconds: longest time that consumers may be away.
         archive: archive of the events topic, if any.
@@ -77,7 +75,9 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     except HeadwaterError as error:
         yield from _failed_server("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
         for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
-            yield unseen(check, "Kafka", "Not checked: Kafka doesn't answer.", "Run it again once Kafka answers.")
+            yield SubjectCheck(check, "Kafka").unknown(
+                "Not checked: Kafka doesn't answer.", "Run it again once Kafka answers."
+            )
         return
     longest = settings.materializer.record_max_bytes
     yield from topics.judge(seen, specs, brokers=brokers, budget_seconds=budget_seconds, record_max_bytes=longest)
@@ -103,7 +103,7 @@ def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Ite
     with event_decoder(settings) as decoder:
         stated = clocks.latest_event(client, topic, decoder)
     yield from clocks.judge_events([stated, None if state is None else state.last_event], topic, now)
-    yield unseen("clocks", "Kafka", "Brokers don't report their clocks.", "Run NTP or chrony on them.")
+    yield SubjectCheck("clocks", "Kafka").unknown("Brokers don't report their clocks.", "Run NTP or chrony on them.")
 
 
 def _backup(
@@ -122,7 +122,9 @@ def _neo4j(settings: Settings) -> Iterator[DoctorFinding]:
     except HeadwaterError as error:
         yield from _failed_server("Neo4j", error, "HEADWATER_NEO4J_URI")
         for check in ("graph version", "constraints", "indexes"):
-            yield unseen(check, "Neo4j", "Not checked: Neo4j doesn't answer.", "Run it again once Neo4j answers.")
+            yield SubjectCheck(check, "Neo4j").unknown(
+                "Not checked: Neo4j doesn't answer.", "Run it again once Neo4j answers."
+            )
 
 
 def _database(driver: Driver, database: str) -> list[DoctorFinding]:
@@ -131,7 +133,7 @@ def _database(driver: Driver, database: str) -> list[DoctorFinding]:
 
 def _failed_server(server: str, error: HeadwaterError, setting: str) -> Iterator[DoctorFinding]:
     fix = error.fix or f"Start it, or check {setting}."
-    yield DoctorFinding("servers", FindingSeverity.FAIL, server, error.message, fix)
+    yield SubjectCheck("servers", server).fail(error.message, fix)
 
 
 def _tried(check: str, subject: str, run: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:
@@ -139,13 +141,11 @@ def _tried(check: str, subject: str, run: Callable[[], Iterable[DoctorFinding]])
     try:
         return list(run())
     except ArchiveError as error:
-        return [
-            DoctorFinding(
-                check, FindingSeverity.FAIL, subject, str(error), "Give --archive the --output of the archive job."
-            )
-        ]
+        return [SubjectCheck(check, subject).fail(str(error), "Give --archive the --output of the archive job.")]
     except (KafkaException, LineageError, TimeoutError, ModuleNotFoundError) as error:
-        return [unseen(check, subject, f"Not checked: {_text(error)}", "Remove the cause, and run it again.")]
+        return [
+            SubjectCheck(check, subject).unknown(f"Not checked: {_text(error)}", "Remove the cause, and run it again.")
+        ]
 
 
 def _text(error: Exception) -> str:

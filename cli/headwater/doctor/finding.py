@@ -25,9 +25,7 @@ class DoctorFinding:
 
     Attributes:
         check: name of the check: `retention`, `replication`, …
-        severity: severity of the finding.
         subject: the topic, setting or folder.
-        message: the finding, as a sentence.
         fix: advice; empty if nothing needs to be done.
     """
 
@@ -38,14 +36,32 @@ class DoctorFinding:
     fix: str = ""
 
 
-def ok(check: str, subject: str, message: str) -> DoctorFinding:
-    """Finding of a check that passed."""
-    return DoctorFinding(check, FindingSeverity.OK, subject, message)
+@dataclass(frozen=True, slots=True)
+class SubjectCheck:
+    """A check of one subject, which makes findings."""
 
+    name: str
+    subject: str
 
-def unseen(check: str, subject: str, message: str, fix: str) -> DoctorFinding:
-    """Finding of a check that can't be made from here; `fix` describes how to check, or what to do instead."""
-    return DoctorFinding(check, FindingSeverity.UNKNOWN, subject, message, fix)
+    def finding(self, severity: FindingSeverity, message: str, fix: str = "") -> DoctorFinding:
+        """Finding of this severity."""
+        return DoctorFinding(self.name, severity, self.subject, message, fix)
+
+    def ok(self, message: str) -> DoctorFinding:
+        """The check passed."""
+        return self.finding(FindingSeverity.OK, message)
+
+    def risk(self, message: str, fix: str) -> DoctorFinding:
+        """Finding of severity WARN."""
+        return self.finding(FindingSeverity.WARN, message, fix)
+
+    def fail(self, message: str, fix: str) -> DoctorFinding:
+        """Finding of severity FAIL."""
+        return self.finding(FindingSeverity.FAIL, message, fix)
+
+    def unknown(self, message: str, fix: str) -> DoctorFinding:
+        """The check can't be made from here; `fix` describes how to check, or what to do instead."""
+        return self.finding(FindingSeverity.UNKNOWN, message, fix)
 
 
 def duration_text(seconds: float) -> str:

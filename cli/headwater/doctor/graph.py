@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok
+from headwater.doctor.finding import DoctorFinding, SubjectCheck
 from headwater_graph.schema import GRAPH_VERSION, version_mismatch
 from headwater_graph.statements import names, statement
 
@@ -23,7 +23,6 @@ class SeenGraph:
 
     Attributes:
         version: version of the graph's model; None if no consumer has prepared the graph.
-        constraints: names of all constraints.
         indexes: names of all indexes, and their state: ONLINE, POPULATING or FAILED.
     """
 
@@ -53,51 +52,37 @@ def look(driver: Driver, database: str) -> SeenGraph:
 
 def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
     """Findings on version, constraints and indexes."""
+    version, indexes = SubjectCheck("graph version", database), SubjectCheck("indexes", database)
     if seen.version is None:
-        yield DoctorFinding(
-            "graph version",
-            FindingSeverity.WARN,
-            database,
-            "No consumer has prepared the graph yet.",
-            "Start `headwater consume`.",
-        )
+        yield version.risk("No consumer has prepared the graph yet.", "Start `headwater consume`.")
         return
     if seen.version != GRAPH_VERSION:
         message, _, fix = version_mismatch(seen.version, verb="reads").partition(". ")
-        yield DoctorFinding("graph version", FindingSeverity.FAIL, database, f"{message}.", fix)
+        yield version.fail(f"{message}.", fix)
     else:
-        yield ok("graph version", database, f"Version {seen.version}, the version of this release.")
+        yield version.ok(f"Version {seen.version}, the version of this release.")
     for kind, existing in (("CONSTRAINT", seen.constraints), ("INDEX", frozenset(seen.indexes))):
         expected = [name for name, wanted_kind in wanted().items() if wanted_kind == kind]
         missing = sorted(set(expected) - existing)
-        word = "constraints" if kind == "CONSTRAINT" else "indexes"
+        check = SubjectCheck("constraints", database) if kind == "CONSTRAINT" else indexes
         if missing:
-            yield DoctorFinding(
-                word,
-                FindingSeverity.FAIL,
-                database,
+            yield check.fail(
                 f"Missing: {', '.join(missing)}. "
                 + ("Two consumers may write a node twice." if kind == "CONSTRAINT" else "Questions are slow."),
                 "Start `headwater consume`: it creates them before it writes.",
             )
         else:
-            yield ok(word, database, f"All {len(expected)} exist.")
+            yield check.ok(f"All {len(expected)} exist.")
     states = {name: state for name, state in sorted(seen.indexes.items()) if name in wanted()}
     failed = [name for name, state in states.items() if state == "FAILED"]
     populating = [name for name, state in states.items() if state == "POPULATING"]
     if failed:
-        yield DoctorFinding(
-            "indexes",
-            FindingSeverity.FAIL,
-            database,
+        yield indexes.fail(
             f"Failed: {', '.join(failed)}.",
             "Drop each (DROP INDEX …), then start `headwater consume`, which creates it again.",
         )
     if populating:
-        yield DoctorFinding(
-            "indexes",
-            FindingSeverity.WARN,
-            database,
+        yield indexes.risk(
             f"Still being filled: {', '.join(populating)}. Questions are slow until then.",
             "Wait; SHOW INDEXES shows the progress.",
         )

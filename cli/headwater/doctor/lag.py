@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
+from headwater.doctor.finding import DoctorFinding, SubjectCheck, duration_text
 from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.kafka.topic_reader import PendingTimes
 from headwater_schemas.kafka.client import answer, quiet
@@ -23,7 +23,6 @@ class SeenLag:
     """Lag of the group on the events topic.
 
     Attributes:
-        members: number of consumers in the group.
         pending: number of records that the group hasn't committed, over all partitions.
         expired: number of records that were deleted before the group read them.
         oldest: timestamp of the oldest pending record; None if nothing is pending, or if it can't be read.
@@ -67,36 +66,24 @@ def _oldest(client: Mapping[str, Any], waiting: list[PartitionOffsets]) -> datet
 def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the group."""
     if seen.expired:
-        yield DoctorFinding(
-            "lag",
-            FindingSeverity.FAIL,
-            topic,
+        yield SubjectCheck("lag", topic).fail(
             f"{seen.expired:,} records expired before group {group} read them, and aren't in the graph.",
             "Raise retention.ms; `headwater graph rebuild --archive …` brings them back from an archive.",
         )
+    check = SubjectCheck("lag", group)
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
     since = "for an unknown time" if seen.oldest is None else f"the oldest for {duration_text(age)}"
     waits = f"{seen.pending:,} records wait on {topic}, {since}"
     if not seen.pending:
         word = "" if seen.members else "; no consumer is running now"
-        yield ok("lag", group, f"Everything on {topic} is in the graph or a dead letter{word}.")
+        yield check.ok(f"Everything on {topic} is in the graph or a dead letter{word}.")
     elif not seen.members:
-        yield DoctorFinding(
-            "lag",
-            FindingSeverity.FAIL,
-            group,
-            f"{waits}, and no consumer is running.",
-            "Start `headwater consume`.",
-        )
+        yield check.fail(f"{waits}, and no consumer is running.", "Start `headwater consume`.")
     elif seen.oldest is None:
-        yield unseen("lag", group, f"{waits}.", "Look at the consumers' logs, and run it again (ops/README.md).")
+        yield check.unknown(f"{waits}.", "Look at the consumers' logs, and run it again (ops/README.md).")
     elif age > _LATE_SECONDS:
-        yield DoctorFinding(
-            "lag",
-            FindingSeverity.WARN,
-            group,
-            f"{waits}.",
-            "Start more consumers, up to one for each partition; look at their logs (ops/README.md).",
+        yield check.risk(
+            f"{waits}.", "Start more consumers, up to one for each partition; look at their logs (ops/README.md)."
         )
     else:
-        yield ok("lag", group, f"{waits}.")
+        yield check.ok(f"{waits}.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, SubjectCheck, duration_text
 from headwater_consumers.materializer.dead_letters.acknowledging import acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters
 from headwater_consumers.materializer.dead_letters.topic import letters
@@ -20,7 +20,6 @@ class SeenLetters:
     """Pending dead letters: the last letter of each record, if it was neither replayed nor acknowledged.
 
     Attributes:
-        count: number of letters.
         oldest: publication time of the oldest letter.
         by_reason: number of letters by reason, the most frequent first.
     """
@@ -37,8 +36,6 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the dead-letter topic.
-        group: consumer group of the materializer.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer.
@@ -59,16 +56,15 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
 
 def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFinding]:
     """Finding on pending letters."""
+    check = SubjectCheck("dead letters", topic)
     if not seen.count:
         settled = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
-        yield ok("dead letters", topic, settled if seen.acknowledged else "There are none.")
+        yield check.ok(settled if seen.acknowledged else "There are none.")
         return
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in seen.by_reason.items())
-    yield DoctorFinding(
-        "dead letters",
+    yield check.finding(
         FindingSeverity.FAIL if age > _OLD_SECONDS else FindingSeverity.WARN,
-        topic,
         f"{seen.count:,} records aren't in the graph ({reasons}), the oldest for {duration_text(age)}.",
         "`headwater dlq list` and `dlq show` show the causes. `headwater dlq replay` sends the records again once the "
         "causes are removed; `headwater dlq acknowledge` accepts the loss.",

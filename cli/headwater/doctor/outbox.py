@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
+from headwater.doctor.finding import DoctorFinding, SubjectCheck, duration_text
 from headwater.errors import InputError
 from headwater.outbox_files import looked_at, outbox_files
 from headwater_producers.outbox.adoption import DAMAGED
@@ -23,8 +23,6 @@ class SeenOutbox:
     """State of the folder, and pending events in the files of processes that have ended.
 
     Attributes:
-        folder: path of the folder.
-        there: whether the folder exists.
         writable: whether this process could write into the folder, or create it.
         filesystem: type of the folder's file system; None if unknown.
         files: number of outboxes of ended jobs that have events or can't be read.
@@ -93,77 +91,58 @@ def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
 
 def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the folder and its pending events."""
-    subject = str(seen.folder)
+    check = SubjectCheck("outbox", str(seen.folder))
     if not seen.writable:
-        yield DoctorFinding(
-            "outbox",
-            FindingSeverity.FAIL,
-            subject,
+        yield check.fail(
             "This user can't write into the folder: events wait in memory, and are lost when the driver ends.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder that their user can write.",
         )
     if seen.filesystem is None:
-        yield unseen(
-            "outbox",
-            subject,
+        yield check.unknown(
             "This system doesn't list its mounts, so it is unknown whether the disk is durable.",
             "Make sure that the folder survives a restart of the machine or the container.",
         )
     elif seen.filesystem in _IN_MEMORY:
-        yield DoctorFinding(
-            "outbox",
-            FindingSeverity.FAIL,
-            subject,
+        yield check.fail(
             f"The folder is on {seen.filesystem}, in memory: a restart loses its events.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on a disk.",
         )
     elif seen.filesystem in _OF_A_CONTAINER:
-        yield DoctorFinding(
-            "outbox",
-            FindingSeverity.WARN,
-            subject,
+        yield check.risk(
             f"The folder is on {seen.filesystem}, a layer of the container: its events are lost with the container.",
             "Mount a volume, and set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on it.",
         )
     elif seen.writable:
-        yield ok("outbox", subject, f"It is on {seen.filesystem}{'' if seen.there else ', and will be made'}.")
+        yield check.ok(f"It is on {seen.filesystem}{'' if seen.there else ', and will be made'}.")
     if seen.damaged:
-        yield DoctorFinding(
-            "outbox",
-            FindingSeverity.WARN,
-            subject,
+        yield check.risk(
             f"{seen.damaged} damaged files are kept.",
             "Check the disk; `headwater outbox list` names the files, `headwater outbox drop` deletes them.",
         )
     yield from _waiting(seen, now)
-    yield unseen("outbox", "other machines", "Outboxes of other machines aren't seen from here.", "Run it there, too.")
+    yield SubjectCheck("outbox", "other machines").unknown(
+        "Outboxes of other machines aren't seen from here.", "Run it there, too."
+    )
 
 
 def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the pending events."""
-    subject = str(seen.folder)
+    check = SubjectCheck("outbox", str(seen.folder))
     if seen.oldest is not None:
         age = duration_text(max(0.0, (now - seen.oldest).total_seconds()))
         unread = "" if seen.problem is None else f" Not all could be read: {seen.problem.rstrip('.')}."
-        yield DoctorFinding(
-            "outbox",
-            FindingSeverity.WARN,
-            subject,
+        yield check.risk(
             f"{seen.events:,} events wait in {seen.files:,} outboxes of ended jobs, the oldest untouched for {age}: "
             f"Kafka was unreachable, or refused them.{unread}",
             "`headwater outbox list` shows their jobs; `headwater outbox relay --all` sends the events, and reports "
             "why Kafka refuses one.",
         )
     elif seen.problem is not None:
-        yield unseen(
-            "outbox", subject, f"Pending events are unknown: {seen.problem.rstrip('.')}.", "Run it as the jobs' user."
-        )
+        yield check.unknown(f"Pending events are unknown: {seen.problem.rstrip('.')}.", "Run it as the jobs' user.")
     elif seen.there and not seen.in_use:
-        yield ok("outbox", subject, "No event waits in the folder.")
+        yield check.ok("No event waits in the folder.")
     if seen.in_use:
-        yield unseen(
-            "outbox",
-            subject,
+        yield check.unknown(
             f"{seen.in_use:,} outboxes are in use by live jobs; only these jobs know their pending events.",
             "The jobs' metric headwater_outbox_events counts them; the jobs' logs report what Kafka refuses.",
         )

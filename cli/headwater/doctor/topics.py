@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, SubjectCheck, duration_text
 from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicSpec
@@ -23,10 +23,7 @@ class SeenTopic:
     """A topic as the brokers describe it.
 
     Attributes:
-        name: name of the topic.
         config: settings of the topic, by Kafka's names; empty if the brokers don't show them.
-        replicas: number of replicas of each partition.
-        in_sync: number of in-sync replicas of each partition.
     """
 
     name: str
@@ -88,27 +85,20 @@ def judge(
     """Findings on every required topic.
 
     Args:
-        seen: existing topics, by name.
         wanted: required topics, the events topic first.
-        brokers: number of brokers of the cluster.
         budget_seconds: longest time that consumers may be away before unread records expire.
         record_max_bytes: the longest record that consumers decode.
     """
     for spec in wanted:
         topic = seen.get(spec.name)
         if topic is None:
-            yield DoctorFinding(
-                "topics",
-                FindingSeverity.FAIL,
-                spec.name,
+            yield SubjectCheck("topics", spec.name).fail(
                 "The topic doesn't exist.",
                 "`headwater consume` or a job's first event creates it; or create it as docs/contract.md describes.",
             )
             continue
         if not topic.config:
-            yield unseen(
-                "topics",
-                spec.name,
+            yield SubjectCheck("topics", spec.name).unknown(
                 "The user of these settings may not see the topic's settings.",
                 f"Add an ACL: kafka-acls.sh --add --topic {spec.name} --operation DescribeConfigs …",
             )
@@ -123,92 +113,73 @@ def judge(
 
 
 def _timestamps(topic: SeenTopic) -> DoctorFinding:
-    check, most = "timestamps", float(topic.config.get("message.timestamp.after.max.ms", "inf")) / 1_000
+    check, most = (
+        SubjectCheck("timestamps", topic.name),
+        float(topic.config.get("message.timestamp.after.max.ms", "inf")) / 1_000,
+    )
     if topic.config.get("message.timestamp.type") == "LogAppendTime":
-        return ok(check, topic.name, "Brokers set the records' timestamps.")
+        return check.ok("Brokers set the records' timestamps.")
     if most <= FUTURE_MAX_SECONDS:
-        return ok(check, topic.name, f"Producers set the records' timestamps, at most {duration_text(most)} ahead.")
-    return DoctorFinding(
-        check,
-        FindingSeverity.WARN,
-        topic.name,
+        return check.ok(f"Producers set the records' timestamps, at most {duration_text(most)} ahead.")
+    return check.risk(
         "Producers may set timestamps far in the future: until then, such an event overrides later events.",
         "Set message.timestamp.type=LogAppendTime.",
     )
 
 
 def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[DoctorFinding]:
+    compaction, retention = SubjectCheck("compaction", topic.name), SubjectCheck("retention", topic.name)
     policy = topic.config.get("cleanup.policy", "")
     if spec.config["cleanup.policy"] == "compact":
         if "delete" in policy.split(","):
-            yield DoctorFinding(
-                "compaction",
-                FindingSeverity.FAIL,
-                topic.name,
+            yield compaction.fail(
                 f"cleanup.policy is {policy}: schemas expire, and events that name them can't be read any more.",
                 "Set cleanup.policy=compact.",
             )
         else:
-            yield ok("compaction", topic.name, "Compacted: the latest record of each schema stays.")
+            yield compaction.ok("Compacted: the latest record of each schema stays.")
         return
     if "compact" in policy.split(","):
-        yield DoctorFinding(
-            "compaction",
-            FindingSeverity.FAIL,
-            topic.name,
+        yield compaction.fail(
             f"cleanup.policy is {policy}: only the last event of each job stays, the others are lost.",
             "Set cleanup.policy=delete.",
         )
     else:
-        yield ok("compaction", topic.name, "Not compacted.")
+        yield compaction.ok("Not compacted.")
     limits = {name: int(topic.config.get(name, -1)) for name in ("retention.ms", "retention.bytes")}
     kept_seconds = limits["retention.ms"] / 1_000
     if limits["retention.ms"] >= 0 and kept_seconds < budget_seconds:
-        yield DoctorFinding(
-            "retention",
-            FindingSeverity.FAIL,
-            topic.name,
+        yield retention.fail(
             f"Records expire after {duration_text(kept_seconds)}: consumers that are away for "
             f"{duration_text(budget_seconds)}, the outage budget, lose what they haven't read.",
             "Set retention.ms=-1; or set at least the outage budget, and keep an archive.",
         )
     elif limits["retention.bytes"] >= 0:
-        yield DoctorFinding(
-            "retention",
-            FindingSeverity.WARN,
-            topic.name,
+        yield retention.risk(
             f"Partitions keep {limits['retention.bytes']:,} bytes: how long that is depends on the traffic.",
             "Set retention.bytes=-1.",
         )
     elif limits["retention.ms"] >= 0:
-        yield DoctorFinding(
-            "retention",
-            FindingSeverity.WARN,
-            topic.name,
+        yield retention.risk(
             f"Records expire after {duration_text(kept_seconds)}: the graph can't be rebuilt from the topic alone.",
             "Set retention.ms=-1, or keep an archive (docs/materializer.md).",
         )
     else:
-        yield ok("retention", topic.name, "Everything is kept.")
+        yield retention.ok("Everything is kept.")
 
 
 def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
-    least = min(topic.replicas, default=0)
+    check, least = SubjectCheck("replication", topic.name), min(topic.replicas, default=0)
     behind = sum(have < want for have, want in zip(topic.in_sync, topic.replicas, strict=True))
     minimum = int(topic.config.get("min.insync.replicas", 1))
     if behind:
-        return DoctorFinding(
-            "replication",
-            FindingSeverity.FAIL,
-            topic.name,
+        return check.fail(
             f"{behind} of {len(topic.replicas)} partitions have replicas that are behind or unavailable.",
             "Bring the brokers back; `kafka-topics.sh --describe --under-replicated-partitions` names them.",
         )
     if least < 2:
-        return DoctorFinding(
-            "replication",
+        return check.finding(
             FindingSeverity.WARN if brokers == 1 else FindingSeverity.FAIL,
-            topic.name,
             f"Each record is on one broker of {brokers}: if its disk fails, lineage is lost.",
             "Run three brokers, and give the topic three replicas."
             if brokers == 1
@@ -216,46 +187,33 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
             "is for topics that are created later.",
         )
     if minimum < 2:
-        return DoctorFinding(
-            "replication",
-            FindingSeverity.WARN,
-            topic.name,
+        return check.risk(
             f"{least} replicas, but min.insync.replicas is {minimum}: a record may be acknowledged by one broker only.",
             "Set min.insync.replicas=2.",
         )
     if minimum >= least:
-        return DoctorFinding(
-            "replication",
-            FindingSeverity.WARN,
-            topic.name,
+        return check.risk(
             f"min.insync.replicas is {minimum} of {least} replicas: nothing is published while a broker restarts.",
             f"Set min.insync.replicas={least - 1}, or give the topic one replica more.",
         )
-    return ok("replication", topic.name, f"{least} replicas; at least {minimum} acknowledge each record.")
+    return check.ok(f"{least} replicas; at least {minimum} acknowledge each record.")
 
 
 def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding:
+    check = SubjectCheck("max.message.bytes", topic.name)
     # The topic's own value, or else the brokers' message.max.bytes, which is also shown here.
     largest = int(topic.config.get("max.message.bytes", wanted))
     if largest > record_max_bytes:
-        return DoctorFinding(
-            "max.message.bytes",
-            FindingSeverity.FAIL,
-            topic.name,
+        return check.fail(
             f"The brokers accept batches of up to {largest:,} bytes, but consumers decode records of up to "
             f"{record_max_bytes:,}: a longer record becomes a dead letter without its bytes, or stops its partition.",
             f"Set max.message.bytes={wanted} on the topic, or raise HEADWATER_MATERIALIZER_RECORD_MAX_BYTES.",
         )
     if largest >= wanted:
-        return ok(
-            "max.message.bytes",
-            topic.name,
-            f"Compressed batches have up to {largest:,} bytes; records of up to {record_max_bytes:,} are decoded.",
+        return check.ok(
+            f"Compressed batches have up to {largest:,} bytes; records of up to {record_max_bytes:,} are decoded."
         )
-    return DoctorFinding(
-        "max.message.bytes",
-        FindingSeverity.FAIL,
-        topic.name,
+    return check.fail(
         f"The topic accepts {largest:,} bytes; producers send up to {wanted:,}, and larger batches are dropped.",
         f"Set max.message.bytes={wanted} on the topic, or HEADWATER_TOPIC_MAX_MESSAGE_BYTES={largest}.",
     )

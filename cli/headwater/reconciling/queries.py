@@ -27,7 +27,6 @@ class QueryOptions:
     """Options of the command line that name a query's job, tenant and sources.
 
     Attributes:
-        job, namespace: name and namespace of the query's job.
         tenant: tenant of the graph; None: as configured.
         sources: path or Kafka namespace of each source, by index.
         ask_graph: whether to look the query up in the graph.
@@ -45,8 +44,6 @@ class Knowledge:
     """Known facts on one query.
 
     Attributes:
-        job: job of the query.
-        reads, writes: datasets of its micro-batches.
         name: name that the job gave the query.
         writes_itself: whether the query's sink is known to write each micro-batch. Code inside foreachBatch, or an
             unknown sink, possibly skips some.
@@ -117,9 +114,7 @@ class Reconciled:
     """Result for one checkpoint.
 
     Attributes:
-        location, query_id: checkpoint and id of the query.
         events: events to send, one for each micro-batch.
-        batches: ids of the rebuilt micro-batches.
         not_emitted: rebuilt micro-batches that the graph doesn't have; None if the graph wasn't asked.
         uncommitted: planned but uncommitted micro-batches: no event is sent for them.
         unreadable: committed micro-batches that can't be rebuilt, each with the reason.

@@ -50,11 +50,7 @@ def is_table(where: str, files: TextFiles) -> bool:
 
 
 class Left:
-    """Open writes of the graph, which are read at the first use.
-
-    Args:
-        options: options of the command.
-    """
+    """Open writes of the graph, which are read at the first use."""
 
     def __init__(self, options: QueryOptions) -> None:
         self._options = options
@@ -88,12 +84,7 @@ class Left:
                 yield location(write.targets[0].dataset)
 
     def of(self, table: str, files: TextFiles) -> tuple[list[LineageEvent], dict[str, Any]]:
-        """Build the events that end the open writes of a table, and the rows to show.
-
-        Args:
-            table: name or location of the table.
-            files: file access for its log.
-        """
+        """Build the events that end the open writes of a table, and the rows to show."""
         events: list[LineageEvent] = []
         runs: list[dict[str, Any]] = []
         producer = f"https://headwater/reconcile/{capture_version()}"

@@ -52,9 +52,6 @@ class Chosen:
 def chosen_server(tenant: str | None = None) -> Chosen | None:
     """Return the server that questions go to; None if they go to the database.
 
-    Args:
-        tenant: `--tenant` of the command.
-
     Raises:
         InputError: the address can't be used, a variable is given without the other, the file of log-ins is broken, or
             a tenant is given for a server.

@@ -76,10 +76,8 @@ class Me:
     """Shown members of the answer of `/me`.
 
     Attributes:
-        source: kind of log-in.
         subject: name of the identity; empty: anonymous.
         tenant: the only tenant whose lineage the identity can ask for.
-        scopes: actions that its credential allows.
         filtered: whether answers leave out assets that the identity may not see.
     """
 
@@ -94,7 +92,6 @@ def connection(chosen: Chosen, timeout_seconds: float | None = None) -> dict[str
     """Arguments of a client of httpx2 for a server.
 
     Args:
-        chosen: address and credential.
         timeout_seconds: time limit of each answer; None: that of the server.
     """
     headers = {"Accept": "application/json"}
@@ -113,11 +110,9 @@ class Server:
     """Client of a server. It raises errors of the command line, and errors of questions about names.
 
     Args:
-        chosen: address and credential.
         timeout_seconds: time limit of each answer; None: that of the server.
 
     Attributes:
-        freshness: freshness of the graph at the last question.
         filtered: whether the last answer left out assets that the asker may not see.
         incidents: datasets of the last answer with bad data of open incidents; None if there are none.
     """
@@ -138,7 +133,6 @@ class Server:
 
         Args:
             path: parts of the path below `/api/v1`, not escaped.
-            answer: dataclass of the answer.
             parameters: query parameters. None and empty values aren't sent; spans are sent as seconds.
 
         Raises:

@@ -23,9 +23,6 @@ class Elsewhere:
 
     If the server doesn't answer, or its answer isn't a JSON object, the result is a problem of type
     `urn:headwater:server-unreachable`, with status 503.
-
-    Args:
-        chosen: address and credential.
     """
 
     def __init__(self, chosen: Chosen) -> None:

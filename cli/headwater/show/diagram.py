@@ -56,7 +56,6 @@ class DiagramNode:
 
     Attributes:
         label: any text, on one line.
-        shape: kind of the node.
         start: True for the start of the question, which gets a thick border.
         passed: True for an asset between assets of the page that isn't on the page; it gets a dashed border.
         color: fill colour, `#rrggbb`.
@@ -85,7 +84,6 @@ class Diagram:
 
     Attributes:
         nodes: nodes by key, in the order in which they are numbered.
-        edges: edges between them.
     """
 
     nodes: dict[str, DiagramNode]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import number_of, shortened
 from headwater.show import review as show
 from headwater_analysis.impact.wording import as_code, as_text
 from headwater_review.jobs.job_review import JobReview, JobVerdict
@@ -75,21 +75,16 @@ def _lines(review: JobReview) -> Iterator[str]:
         else:
             yield from ("", text)
     if left_out:
-        yield from ("", f"### {len(left_out):,} more {'output' if len(left_out) == 1 else 'outputs'}", "")
+        yield from ("", f"### {number_of(len(left_out), 'more output')}", "")
         for output in left_out[:_MOST_NAMED]:
             name = shortened(output.dataset.title or output.dataset.name)
-            count = len(output.differences)
-            yield f"- **{output.severity}** {as_code(name)}: {count:,} difference{'' if count == 1 else 's'}"
+            yield f"- **{output.severity}** {as_code(name)}: {number_of(len(output.differences), 'difference')}"
         if len(left_out) > _MOST_NAMED:
             yield f"- … and {len(left_out) - _MOST_NAMED:,} more"
 
 
 def sarif(review: JobReview, version: str) -> dict[str, Any]:
-    """Findings of all outputs as one SARIF 2.1.0 run.
-
-    Args:
-        version: version of Headwater.
-    """
+    """Findings of all outputs as one SARIF 2.1.0 run."""
     documents = [show.sarif(output, version) for output in review.outputs]
     rules: dict[str, dict[str, Any]] = {}
     results: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ _MOST_EXPRESSION = 80
 SHORT_VERSION = 12
 """Number of characters of a digest that are shown."""
 LONGEST_PATH = 4_096
-"""Maximum length of a path on Linux: shorter ones are never cut, because they may be the answer."""
+"""Maximum length of a path on Linux: a valid path is never shortened, because the user may have asked for this path."""
 
 
 def asset_text(asset: Asset) -> Text:

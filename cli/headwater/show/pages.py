@@ -53,10 +53,7 @@ def counted(
     """Format a count: `12 runs, 5 on this page. The next page: --cursor …`.
 
     Args:
-        total: number of items.
-        shown: number of items on the page.
         what: word for one item.
-        next_cursor: cursor of the next page.
         plural: word for several items, unless it is `what` with an s.
         at_least: whether there may be more than `total`.
     """

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import shortened
+from headwater.console import number_of, shortened, some
 from headwater.show.declared import consumers_table
 from headwater_analysis.assets import Asset
 from headwater_analysis.impact import ImpactItem, Severity
@@ -124,21 +124,17 @@ def _counted(review: Review) -> str:
     count = len(review.differences)
     if not review.dataset.key:
         # Without a graph, or without the dataset in it, downstream effects are unknown.
-        return f"{count:,} {_plural(count, 'difference')} ({by})"
-    hit = f"{review.datasets_total:,} {_plural(review.datasets_total, 'dataset')} downstream"
-    jobs = f"{review.jobs_total:,} {_plural(review.jobs_total, 'job')}"
-    return f"{count:,} {_plural(count, 'difference')} ({by}); {hit} by {jobs}"
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
+        return f"{number_of(count, 'difference')} ({by})"
+    hit = f"{number_of(review.datasets_total, 'dataset')} downstream"
+    jobs = number_of(review.jobs_total, "job")
+    return f"{number_of(count, 'difference')} ({by}); {hit} by {jobs}"
 
 
 def _incomplete(review: Review) -> str:
     """Describe the gaps of a verdict; empty if none is known."""
     if not review.unseen_total:
         return ""
-    jobs = f"{review.unseen_total:,} {_plural(review.unseen_total, 'job')}"
+    jobs = number_of(review.unseen_total, "job")
     names = _names(review.unseen, review.unseen_total)
     return (
         f"Incomplete lineage: what {jobs} downstream do with columns isn't known in full, so more may break: {names}."
@@ -146,9 +142,7 @@ def _incomplete(review: Review) -> str:
 
 
 def _names(names: list[str] | tuple[str, ...], total: int | None = None) -> str:
-    count = len(names) if total is None else total
-    more = f" and {count - _MOST_NAMES:,} more" if count > _MOST_NAMES else ""
-    return ", ".join(shortened(name) for name in names[:_MOST_NAMES]) + more
+    return some([shortened(name) for name in names], _MOST_NAMES, total)
 
 
 def markdown(review: Review) -> str:
@@ -228,11 +222,7 @@ def _text(text: str) -> str:
 
 
 def sarif(review: Review, version: str) -> dict[str, Any]:
-    """The findings as SARIF 2.1.0: a result for each difference that affects somebody.
-
-    Args:
-        version: version of Headwater.
-    """
+    """The findings as SARIF 2.1.0: a result for each difference that affects somebody."""
     shown = [each for each in review.differences if each.severity in _LEVELS]
     kinds = list(dict.fromkeys(each.difference.kind for each in shown))
     driver = {
@@ -285,9 +275,8 @@ def _finding(each: ReviewedDifference) -> str:
     """A finding as plain text."""
     parts = [f"{each.severity}: {visible(each.text)}."]
     if each.items:
-        items = ", ".join(f"{shortened(_asset(item))} ({item.severity})" for item in each.items[:_MOST_NAMES])
-        more = f" and {each.total - _MOST_NAMES:,} more" if each.total > _MOST_NAMES else ""
-        parts.append(f"Downstream: {items}{more}.")
+        items = [f"{shortened(_asset(item))} ({item.severity})" for item in each.items]
+        parts.append(f"Downstream: {some(items, _MOST_NAMES, each.total)}.")
     return " ".join([*parts, *(visible(reason) for reason in each.reasons)])
 
 

@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import plain_table, shortened
+from headwater.console import number_of, plain_table, shortened, some
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast import Blast, Superseded, Tainted
 from headwater_analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
-from headwater_schemas.ranges import batches_text, partition_text, range_text
+from headwater_schemas.ranges import batches_text, partition_text
 from headwater_schemas.visible import visible
 
 CERTAINTY_STYLES = {
@@ -106,7 +106,7 @@ def _batches(step: Step) -> str:
     spread_last = last if step.spread_last_batch is None else step.spread_last_batch
     words = f" {batches_text(first, last)}"
     if spread_first < first or spread_last > last:
-        words += f", by state {range_text(spread_first, spread_last + 1)}"
+        words += f", spread by its state to {batches_text(spread_first, spread_last)}"
     return words
 
 
@@ -131,7 +131,6 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
     """Format a part: `0:120..130, 1:88` for offsets by partition; names of files; a version.
 
     Args:
-        part: part of a dataset.
         longest_name: maximum length of a file's name; longer names lose their middle.
     """
     if part.kind is PartKind.OFFSETS:
@@ -164,7 +163,7 @@ def summary(found: Trace) -> str:
     """Last line of a trace: its size, and whether the trace is complete."""
     if not found.hops:
         return "No step is known beyond the start." if found.start else "No such records are known."
-    steps = f"{found.total} step{'s' * (found.total != 1)}, {found.max_hops} hop{'s' * (found.max_hops != 1)} deep"
+    steps = f"{number_of(found.total, 'step')}, {number_of(found.max_hops, 'hop')} deep"
     return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
 
 
@@ -205,10 +204,6 @@ def gone_words(gone: Superseded) -> str:
     return words if gone.by is None else f"{words} By {step_words(gone.by)}."
 
 
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def _without_outputs(found: Blast) -> Iterator[Step]:
     """Steps that read bad data, didn't fail, and have no known output."""
     for hop in found.hops:
@@ -222,17 +217,17 @@ def blast_summary(found: Blast) -> str:
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
-    counts = [f"{by}{_some(totals.datasets, 'dataset')} tainted"]
-    counts += [f"{_some(totals.offsets, 'record')} at most"] if totals.offsets else []
-    counts += [_some(totals.files, "file")] if totals.files else []
-    counts += [_some(totals.versions, "version")] if totals.versions else []
+    counts = [f"{by}{number_of(totals.datasets, 'dataset')} tainted"]
+    counts += [f"{number_of(totals.offsets, 'record')} at most"] if totals.offsets else []
+    counts += [number_of(totals.files, "file")] if totals.files else []
+    counts += [number_of(totals.versions, "version")] if totals.versions else []
     counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    counted = f"{', '.join(counts)}, over {_some(totals.steps, 'step')}.{more}"
+    counted = f"{', '.join(counts)}, over {number_of(totals.steps, 'step')}.{more}"
     if ending := list(dict.fromkeys(map(step_name, _without_outputs(found)))):
-        others = f" and {len(ending) - _MOST_ENDING:,} more" if len(ending) > _MOST_ENDING else ""
-        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        open_ = f"what {', '.join(ending[:_MOST_ENDING])}{others} {verb}: no output of that is known."
-        counted = f"{counted} UNKNOWN is {open_}" if totals.datasets else f"UNKNOWN: {open_} {counted}"
+        verb = "reads" if len(ending) == 1 else "read"
+        jobs = some(ending, _MOST_ENDING)
+        open_ = f"UNKNOWN: {jobs} {verb} bad data, but no output derived from it is known."
+        counted = f"{counted} {open_}" if totals.datasets else f"{open_} {counted}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted

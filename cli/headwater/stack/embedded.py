@@ -46,12 +46,8 @@ class EmbeddedStack:
     Args:
         data_dir: Folder of the data. By default a temporary folder, which is deleted with the stack.
         wanted: Ports to take if they are free. By default random ones.
-        memory: Limits for the JVMs.
         quick: Whether to start with half the processor time (12 s instead of 28 s for both), and run more slowly
             later. For tests and the demo, not for benchmarks.
-
-    Attributes:
-        ports: Ports of the servers, once started.
     """
 
     def __init__(
@@ -111,9 +107,6 @@ class EmbeddedStack:
 
     def revive(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
         """Restart servers that have ended or don't answer, on their ports; the others aren't affected.
-
-        Args:
-            cancelled: See `start`.
 
         Raises:
             HeadwaterError: A server did not start. The other servers still run.

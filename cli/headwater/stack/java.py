@@ -133,7 +133,6 @@ def wrapped(home: Path, *, drop: str, own_certificates: bool) -> Path:
     """Mirror `home` in the cache, with a `bin/java` that never passes on the option `drop`.
 
     Args:
-        home: The runtime's real home.
         drop: One option, as a single argument.
         own_certificates: Whether the runtime lacks the system's certificates and needs their bundle. A bundle named in
             the environment is always passed on.

@@ -41,10 +41,6 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
 
     An interruption during the wait ends the new stack.
 
-    Args:
-        data_dir: The folder.
-        quick: See `EmbeddedStack`.
-
     Raises:
         HeadwaterError: The stack could not be started; no server is left running.
     """
@@ -58,10 +54,6 @@ def kept_up(data_dir: Path, *, quick: bool = False) -> Iterator[StackInfo]:
 
     Until then the stack belongs to this process: it ends if the block raises or the process is killed, even by SIGKILL.
     A stack that already runs there is left unchanged.
-
-    Args:
-        data_dir: The folder.
-        quick: See `EmbeddedStack`.
 
     Raises:
         HeadwaterError: The stack could not be started; no server is left running.

@@ -57,7 +57,6 @@ def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]
     """Return the jars of a committed lock, in classpath order.
 
     Args:
-        name: Name of the lock.
         release: Spark version of a Spark lock; default: the installed one.
 
     Raises:
@@ -72,7 +71,6 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
     """Parse a lock.
 
     Args:
-        text: The whole lock.
         where: Name of the text in an error.
 
     Raises:

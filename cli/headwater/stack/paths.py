@@ -38,7 +38,6 @@ def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None
     followed, and other users' files stay unchanged.
 
     Args:
-        folder: The folder; may not exist.
         ours: Names that Headwater writes, for a folder that the user may have chosen. A folder with other content, such
             as a home folder, stays unchanged. None: the folder is Headwater's own.
     """

@@ -39,7 +39,6 @@ class GuardedProcess:
 
         Args:
             name: Name of the process in an error.
-            command: The program and its arguments.
             output: File for the program's output; an existing file is replaced.
             log: Log file that the program itself writes; None: it writes none. The file is emptied before the start.
             environment: The program's whole environment; None: that of this process.

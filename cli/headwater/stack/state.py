@@ -30,7 +30,6 @@ class ProcessId:
     """Identity of a process. The process id alone isn't enough, because it may be reused for another process.
 
     Attributes:
-        pid: Process id.
         started: Start time in seconds since the epoch.
     """
 

@@ -36,10 +36,6 @@ _CHECK_SECONDS = 1.0
 def supervise(data_dir: Path, *, quick: bool = False) -> None:
     """Start the stack of this folder; run it until SIGTERM, the end of both servers, or the owner's early end.
 
-    Args:
-        data_dir: The folder.
-        quick: See `EmbeddedStack`.
-
     Raises:
         HeadwaterError: The stack could not be started, or another supervisor uses the folder.
     """

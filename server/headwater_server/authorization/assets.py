@@ -32,7 +32,6 @@ def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible:
     once; a new dataset of another scope, from the next compilation on.
 
     Args:
-        identity: the asker.
         reader: unrestricted reader of the identity's tenant.
     """
     seen: dict[str, list[str]] = defaultdict(list)
@@ -63,7 +62,6 @@ def every_job_visible(policies: Policies, identity: Identity, reader: Reader, vi
     """Return True if all jobs are visible, and a job with an unknown namespace and name would be visible, too.
 
     Args:
-        identity: the asker.
         reader: unrestricted reader of the identity's tenant.
         visible: visible assets of the asker (`compiled`).
     """
@@ -120,11 +118,8 @@ def decided_about(policies: Policies, identity: Identity, reader: Reader, kind: 
     """Decide about one asset. An identity that may see everything sees it, whatever the policies of `read`.
 
     Args:
-        policies: the policies.
-        identity: the asker.
         reader: unrestricted reader of the identity's tenant.
         kind: dataset, job or consumer.
-        key: key of the asset.
 
     Raises:
         NotFoundError: no such asset has this key.

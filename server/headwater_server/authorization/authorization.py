@@ -63,7 +63,6 @@ class Authorization:
     """Decisions of a file of policies.
 
     Args:
-        path: the file.
         refresh_seconds: age at which a compilation is renewed. At twice this age it is no longer used, so a change of
             labels in the graph takes effect by then. Slow compilations are renewed later, so that they take at most a
             tenth of the time.
@@ -91,7 +90,6 @@ class Authorization:
         """Return the visible assets of an identity; None: everything.
 
         Args:
-            identity: the asker.
             reader: unrestricted reader of the identity's tenant.
 
         Raises:

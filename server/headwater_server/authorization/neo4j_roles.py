@@ -70,8 +70,6 @@ class Role:
     """Role of a group.
 
     Attributes:
-        group: name of the group.
-        name: name of the role.
         about: sentences that describe the visible assets.
         statements: statements that replace the role; privileges over empty lists are left out.
     """
@@ -86,7 +84,6 @@ def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
     """Make the role of each group that the policies name, in order.
 
     Args:
-        policies: the policies.
         reader: unrestricted reader of a tenant.
         database: name of the tenant's database.
 

@@ -63,11 +63,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policies of a file.
-
-    Attributes:
-        text: text of the file.
-    """
+    """The policies of a file."""
 
     text: str
 
@@ -137,8 +133,6 @@ class Policies:
 
         Args:
             identity: the asker; its name is a User, its groups are Groups.
-            action: action of the schema.
-            resources: resources to decide about.
         """
         user = {"type": "User", "id": identity.name}
         parents = [{"type": "Group", "id": group} for group in sorted(identity.groups)]

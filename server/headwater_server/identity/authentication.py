@@ -38,12 +38,7 @@ class Authentication:
     """Configured ways to log in; None for a way that isn't configured.
 
     Attributes:
-        tokens: verifier of API tokens.
         bearer: verifier of other bearer tokens.
-        login: log-in of people on the page.
-        sessions: sessions of people who logged in on the page.
-        proxy: proxy that names users.
-        certificate_scopes: scopes of client certificates.
         clock: current time, aware.
     """
 

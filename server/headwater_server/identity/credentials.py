@@ -40,7 +40,6 @@ class CredentialError(Exception):
 
     Attributes:
         fault: reason, from a closed list.
-        detail: sentence for the client.
     """
 
     def __init__(self, fault: CredentialFault, detail: str) -> None:
@@ -73,11 +72,7 @@ class BearerVerifier(Protocol):
 
 
 class SessionStore(Protocol):
-    """Sessions of people who logged in on the page.
-
-    Attributes:
-        cookie: name of the cookie with the session.
-    """
+    """Sessions of people who logged in on the page."""
 
     cookie: str
 

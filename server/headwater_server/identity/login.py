@@ -62,7 +62,6 @@ class Client:
     """Registration of Headwater as a client of the provider.
 
     Attributes:
-        client_id: id of the client.
         secret: secret of the client; empty for a public client.
         scopes: requested scopes, separated by spaces; `openid` is among them.
         public_url: URL of this server for browsers, without a slash at the end.
@@ -103,15 +102,10 @@ class Login:
     """Log-in at one provider, and its sessions. For one event loop.
 
     Args:
-        provider: the provider.
         verifier: verifier of the provider's ID tokens.
         client: registration of this server at the provider.
         max_seconds: longest time from a log-in to the end of its session.
         clock: current time, aware.
-
-    Attributes:
-        sessions: sessions of people who logged in.
-        client: see Args.
     """
 
     def __init__(
@@ -235,9 +229,7 @@ class Login:
         """Return the grant in an answer of the token endpoint; None without an ID token.
 
         Args:
-            answer: the answer.
             nonce: expected nonce of a log-in's ID token.
-            before: the grant to renew.
 
         Raises:
             InvalidTokenError: the ID token isn't valid.

@@ -79,8 +79,6 @@ class JwtVerifier:
     """Verifier of signatures, issuer, audience and times.
 
     Args:
-        provider: provider with the keys.
-        rules: conditions of tokens.
         clock: current time, aware.
     """
 
@@ -178,12 +176,7 @@ class JwtVerifier:
 
 
 class OidcVerifier:
-    """Verifier of access tokens (`credentials.BearerVerifier`).
-
-    Args:
-        verifier: verifier of signatures, issuer and times.
-        audience: required audience.
-    """
+    """Verifier of access tokens (`credentials.BearerVerifier`)."""
 
     def __init__(self, verifier: JwtVerifier, audience: str) -> None:
         self._verifier = verifier

@@ -75,7 +75,6 @@ class _Documents:
     """Result of a fetch.
 
     Attributes:
-        metadata: the discovery document.
         keys: usable keys for signatures.
         fetched: time of the fetch, in seconds of the clock of `Provider`.
     """

@@ -26,11 +26,8 @@ class TrustedProxy:
     """A proxy that names users.
 
     Attributes:
-        networks: addresses of the proxy.
         secrets: accepted secrets; the proxy sends one of them.
-        user_header: header with the user's name.
         groups_header: header with the user's groups, separated by commas.
-        scopes: scopes of each user.
     """
 
     networks: tuple[Network, ...]

@@ -46,7 +46,6 @@ class _Session:
     """A session.
 
     Attributes:
-        grant: the latest grant.
         ends: latest end of the session.
         check: time from which the provider is asked for the next grant.
         away: True if the provider was unavailable at the last check.

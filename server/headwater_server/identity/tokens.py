@@ -49,10 +49,7 @@ class ApiToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         name: name, unique in the file including revoked tokens, because the audit records it.
         sha256: SHA-256 of the secret, as 64 hexadecimal digits.
-        scopes: actions that the token allows.
-        created: time of creation.
         tenant: the only tenant whose graph the token may ask; None: the server's tenant.
-        groups: groups of the token's holder.
         expires: time from which the token isn't valid; None if it doesn't expire.
         revoked: time of revocation; None if it isn't revoked.
     """
@@ -83,11 +80,7 @@ class TokensFileError(Exception):
 
 
 class TokenNameError(Exception):
-    """The name can't be used: it is taken, ill-formed or unknown.
-
-    Attributes:
-        names: names in the file.
-    """
+    """The name can't be used: it is taken, ill-formed or unknown."""
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -101,7 +94,6 @@ class TokenVerifier:
     token is valid.
 
     Args:
-        path: the file.
         clock: current time, aware.
 
     Raises:

@@ -21,7 +21,6 @@ class Answer:
     """Answer of an operation.
 
     Attributes:
-        status: HTTP status.
         content: JSON document: the answer, or a problem.
     """
 
@@ -36,7 +35,6 @@ class Asks(Protocol):
         """Ask an operation.
 
         Args:
-            method: HTTP method.
             path: path below the server's URL, with escaped parameters.
             parameters: names and values of the query.
             body: content of the request's body; None without a body.

@@ -42,12 +42,7 @@ _HOST = re.compile(r"[A-Za-z0-9.\-]+(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?")
 
 
 def mcp_routes(document: Mapping[str, Any], serve: ServeSettings) -> list[Route]:
-    """Make the routes of `/mcp` and its metadata.
-
-    Args:
-        document: OpenAPI document of the app.
-        serve: settings of the server.
-    """
+    """Make the routes of `/mcp` and its metadata."""
     endpoint = McpEndpoint(document, serve)
     routes: list[Route] = [_McpRoute(PATH, endpoint, needs=Access.IDENTIFIED, method="POST")]
     if has_metadata(serve):
@@ -107,12 +102,7 @@ def _base(scope: Scope, serve: ServeSettings) -> str | None:
 
 
 class McpEndpoint:
-    """ASGI app of `/mcp`. It keeps no state between requests.
-
-    Args:
-        document: OpenAPI document of the app.
-        serve: settings of the server.
-    """
+    """ASGI app of `/mcp`. It keeps no state between requests."""
 
     def __init__(self, document: Mapping[str, Any], serve: ServeSettings) -> None:
         self._document = document

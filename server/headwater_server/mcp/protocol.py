@@ -57,7 +57,6 @@ def mcp_server(
     """Make the server of the tools.
 
     Args:
-        tools: tools by name.
         asks_of: function that makes the `Asks` of a call, given the client's context and the tool's name.
         most_bytes: maximum size of an answer; a larger answer becomes an error.
     """

@@ -44,7 +44,6 @@ class Target:
     """An operation that a tool asks if all arguments of its path are given, and `when` holds.
 
     Attributes:
-        operation: `operation_id`.
         path: names of the path's parameters ⇒ arguments of the tool.
         when: values that arguments must have; the first target's are the defaults.
     """
@@ -59,8 +58,6 @@ class Tool:
     """A tool, apart from the OpenAPI document.
 
     Attributes:
-        name: name by which it is called.
-        title: name for people.
         about: description of its answer, and of the meaning of gaps.
         targets: operations; the first one whose conditions hold is asked.
         parameters: query parameters of the operations that the tool accepts as arguments.
@@ -221,11 +218,7 @@ TOOLS = (
 
 
 class ArgumentsError(Exception):
-    """The arguments of a call are wrong.
-
-    Attributes:
-        errors: each fault.
-    """
+    """The arguments of a call are wrong."""
 
     def __init__(self, errors: Sequence[FieldProblem]) -> None:
         super().__init__("; ".join(f"{each.field}: {each.message}" for each in errors))
@@ -237,7 +230,6 @@ class Operation:
     """An operation, as the OpenAPI document describes it.
 
     Attributes:
-        path: template of its path.
         schemas: schemas of the parameters of path and query, by name.
         required: parameters of the query that have to be given.
     """
@@ -257,13 +249,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
-    """A tool with its operations, as the OpenAPI document describes them.
-
-    Attributes:
-        tool: the tool.
-        operations: its operations by `operation_id`.
-        input_schema: JSON Schema of its arguments.
-    """
+    """A tool with its operations, as the OpenAPI document describes them."""
 
     tool: Tool
     operations: Mapping[str, Operation]

@@ -42,10 +42,8 @@ class RequestAudit:
     """Records requests.
 
     Args:
-        app: the next app.
         audit: the audit; None: nothing is recorded.
         tenant: tenant of identities without one.
-        metrics: counters of refused requests.
     """
 
     def __init__(self, app: ASGIApp, *, audit: Audit | None, tenant: str, metrics: AuditMetrics) -> None:
@@ -59,7 +57,7 @@ class RequestAudit:
         if scope["type"] != "http" or self._audit is None:
             await self._app(scope, receive, send)
             return
-        recorded = _Request(scope, receive, send, self._audit, self._tenant, self._metrics.refused)
+        recorded = _Request(scope, receive, send, self._audit, self._tenant, self._metrics.refused.inc)
         try:
             await self._app(scope, recorded.receive, recorded.send)
         except _UnrecordedError:

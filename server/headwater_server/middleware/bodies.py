@@ -28,7 +28,6 @@ class Bodies:
 
     Args:
         app: the next app; it gets the body in one piece.
-        most_bytes: maximum size of a body.
         seconds: longest time that a body may take to arrive.
         most: maximum number of bodies that arrive at the same time. For a further body, the oldest one is dropped: a
             body usually follows its head at once, so an old one is more likely malicious.
@@ -111,7 +110,6 @@ async def read_whole(receive: Receive, most_bytes: int, hold: Callable[[int], No
 
     Args:
         receive: source of the body's pieces.
-        most_bytes: maximum size of the body.
         hold: called with the size of each piece before it is kept; an exception ends the reading.
 
     Raises:

@@ -37,9 +37,7 @@ class Identify:
 
     Args:
         app: the next app; it finds the identity in its scope.
-        authentication: ways to log in.
         anonymous: identity of requests without a credential; None: they are refused, except on open routes.
-        metrics: counters of refused requests.
         metadata_url: function from a refused request to the URL that explains how to log in (RFC 9728, section 5.1), or
             to None if its client doesn't use this URL.
     """

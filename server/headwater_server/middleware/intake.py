@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headwater_server.metrics import IntakeMetrics
+from headwater_server.metrics import IntakeMetrics, RequestRejection
 from headwater_server.middleware.bodies import (
     CLOSE,
     READ,
@@ -69,13 +69,7 @@ class Door:
 
 
 def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
-    """Return the doors by path; `{id}` is a non-empty segment.
-
-    Args:
-        below: path of the API.
-        limits: settings of the server.
-        has_sink: True if there is a sink for events.
-    """
+    """Return the doors by path; `{id}` is a non-empty segment."""
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
     declarations = ("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
     actions = ("Incidents", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
@@ -111,9 +105,6 @@ class IntakeGate:
         app: the next app; it gets the unpacked body in one piece.
         direct: handlers to call instead of `app`, by path. Requests with query parameters go to `app`, which refuses
             them.
-        below: the path of the API.
-        has_sink: True if there is a sink for events.
-        metrics: counters of refused requests.
     """
 
     def __init__(
@@ -221,7 +212,7 @@ class IntakeGate:
         if announced.isdecimal() and int(announced[:20]) > limits.intake_body_max_bytes:
             return self._too_large()
         if self._under_way >= limits.intake_requests_max:
-            self._metrics.busy()
+            self._metrics.rejected(RequestRejection.BUSY)
             return problem(
                 ProblemType.BUSY,
                 f"{limits.intake_requests_max} requests that write are under way "
@@ -237,7 +228,7 @@ class IntakeGate:
             _RefusedError: all bodies together would be too large.
         """
         if self._held_bytes + count > self._limits.intake_buffer_max_bytes:
-            self._metrics.busy()
+            self._metrics.rejected(RequestRejection.BUSY)
             raise _RefusedError(
                 problem(
                     ProblemType.BUSY,

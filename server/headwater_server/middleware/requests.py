@@ -131,7 +131,6 @@ class Admission:
 
     Args:
         below: path; other requests aren't counted.
-        most: maximum number of requests.
     """
 
     def __init__(self, app: ASGIApp, below: str, most: int) -> None:

@@ -9,9 +9,9 @@ from fastapi import Query
 from starlette.responses import Response
 
 from headwater_analysis.checks import RULES, Checks, check, rule_named
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import Cursor, Limit, Values
+from headwater_server.parameters import Values
 
 router = area("checks", needs=Scope.READ)
 
@@ -20,6 +20,7 @@ _DAY_SECONDS = 86_400.0
 
 @router.get("/checks", response_model=Checks, operation_id="checks")
 def checks(
+    page: Paged,
     ask: Ask,
     *,
     rule: Annotated[Values, Query(max_length=100, description="Only these rules.")] = [],  # noqa: B006  FastAPI copies it
@@ -32,8 +33,6 @@ def checks(
             description="Seconds after which an open run counts as open too long.",
         ),
     ] = _DAY_SECONDS,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Check the rules: the exact number of findings of each rule, and the first findings. Pages need one `rule`."""
     return ask(
@@ -43,7 +42,6 @@ def checks(
             rules=[rule_named(name) for name in rule] or RULES,
             exemptions=ask.graph.exemptions,
             open_after=timedelta(seconds=open_after),
-            limit=ask.page(limit),
-            cursor=cursor,
+            **page,
         )
     )

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from headwater_analysis.diff import Diff, Point, diff
 from headwater_analysis.reader import Reader
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import LONGEST_NAME, Cursor, Limit, Time
+from headwater_server.parameters import LONGEST_NAME, Time
 
 router = area("diff", needs=Scope.READ)
 
@@ -56,6 +56,7 @@ async def _sides(
 
 @router.get("/diff", response_model=Diff, operation_id="diff")
 def difference(
+    page: Paged,
     ask: Ask,
     sides: Annotated[Sides, Depends(_sides)],
     *,
@@ -63,13 +64,11 @@ def difference(
     dataset: Annotated[
         Named, Query(description="Dataset whose lineage is compared, by all jobs that write it.")
     ] = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Compare lineage between two times, two runs, or two code versions of a job."""
 
     def question(reader: Reader) -> Diff:
         before, after = sides.points()
-        return diff(reader, before, after, job=job, dataset=dataset, limit=ask.page(limit), cursor=cursor)
+        return diff(reader, before, after, job=job, dataset=dataset, **page)
 
     return ask(question)

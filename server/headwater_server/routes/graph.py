@@ -21,14 +21,13 @@ from headwater_analysis.drawing import (
     neighbours,
 )
 from headwater_analysis.lineage import LineageDirection
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
     AnyCase,
     AsOf,
     AssetQuery,
-    Cursor,
     Depth,
     Limit,
     Types,
@@ -61,15 +60,14 @@ def graph(
         ),
     ] = None,
     width: Annotated[
-        int | None,
-        Query(ge=1, le=MOST_NODES, description="Maximum number of neighbours of each node on each side."),
+        int | None, Query(ge=1, le=MOST_NODES, description="Maximum number of neighbours of each node on each side.")
     ] = None,
     open: Annotated[  # noqa: A002  the parameter's name
         Values,
         Query(
             max_length=100,
-            description="Draw further neighbours of a node: `UPSTREAM:key` its 12 most important neighbours, "
-            "`DOWNSTREAM:key:key` only one.",
+            description="Also draw neighbours of a node. `UPSTREAM:<key>` adds its 12 most important upstream "
+            "neighbours; `DOWNSTREAM:<key>:<neighbour key>` adds only that downstream neighbour.",
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     limit: Annotated[
@@ -101,6 +99,7 @@ def graph(
 
 @router.get("/neighbours", response_model=NeighbourPage, operation_id="neighbours")
 def neighbours_of(
+    page: Paged,
     ask: Ask,
     asset: AssetQuery,
     direction: Annotated[LineageDirection, AnyCase, Query(description="Direction of the lineage.")],
@@ -116,19 +115,16 @@ def neighbours_of(
     type: Annotated[  # noqa: A002  the parameter's name
         Types, Query(max_length=100, description="Only datasets of these types: `TOPIC`, `FILE`, `TABLE` …")
     ] = [],  # noqa: B006
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Datasets one hop upstream or downstream of a dataset, page by page: the most critical and most used first."""
     filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type))
-    return ask(
-        lambda reader: neighbours(
-            reader, asset, direction, filters=filters, as_of=as_of, limit=ask.page(limit), cursor=cursor
-        )
-    )
+    return ask(lambda reader: neighbours(reader, asset, direction, filters=filters, as_of=as_of, **page))
 
 
 @router.get("/most-used", response_model=MostUsed, operation_id="most_used")
 def most_used_datasets(ask: Ask, limit: Limit = None) -> Response:
-    """Datasets that feed the most datasets and declared consumers in one hop: starts in an unknown graph."""
+    """Datasets that feed the most datasets and declared consumers in one hop.
+
+    They are good starting points in a graph that one doesn't know yet.
+    """
     return ask(lambda reader: most_used(reader, limit=ask.page(limit)))

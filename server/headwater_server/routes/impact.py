@@ -122,14 +122,12 @@ async def _change(
         Query(description="Type of the change; that of a schema change follows from the other parameters."),
     ] = None,
     schema: Annotated[
-        Annotated[SchemaChange, AnyCase] | None,
-        Query(description="Change of the column, if it is a schema change."),
+        Annotated[SchemaChange, AnyCase] | None, Query(description="Change of the column, if it is a schema change.")
     ] = None,
     new_name: Annotated[Text, Query(description="New name of a RENAMED column, if it is known.")] = None,
     new_type: Annotated[Text, Query(description="Type of a RETYPED or ADDED column.")] = None,
     nullable: Annotated[
-        bool | None,
-        Query(description="For a change of NULLABILITY: true if the column may hold nulls afterwards."),
+        bool | None, Query(description="For a change of NULLABILITY: true if the column may hold nulls afterwards.")
     ] = None,
     partition: Annotated[
         Text, Query(description="Only data of this partition: a topic's, `3`, or a table's, `day=2013-01-02`.")

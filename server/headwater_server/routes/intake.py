@@ -27,7 +27,7 @@ from headwater_schemas.events import LineageEvent
 from headwater_server.asking import BELOW, Graph, area, sent
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Scope, identity_of
-from headwater_server.metrics import IntakeMetrics
+from headwater_server.metrics import IntakeMetrics, RequestRejection
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import BATCH, ONE, DirectRoute
 from headwater_server.problems import MOST_ERRORS, OF_IDENTITY, OF_SENDING, FieldProblem, ProblemType, problem
@@ -283,7 +283,7 @@ async def sent_events(request: HttpRequest, events: Sequence[LineageEvent]) -> R
 
     outcome = await acknowledged(request.scope, send)
     if outcome.unavailable is not None:
-        metrics.unavailable()
+        metrics.rejected(RequestRejection.KAFKA)
     return outcome
 
 

@@ -31,7 +31,7 @@ from headwater_analysis.known import (
     named,
 )
 from headwater_schemas.events import RunEventType
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
@@ -39,9 +39,7 @@ from headwater_server.parameters import (
     AssetId,
     ColumnId,
     ConsumerId,
-    Cursor,
     JobId,
-    Limit,
     Only,
     Time,
     Types,
@@ -58,6 +56,7 @@ Tagged = Annotated[Exactly, Query(description="Only assets with this tag, exactl
 
 @router.get("/assets", response_model=DatasetList, operation_id="assets")
 def assets(
+    page: Paged,
     ask: Ask,
     *,
     namespace: Namespaces = [],  # noqa: B006  FastAPI copies it
@@ -67,8 +66,6 @@ def assets(
     gone: Annotated[
         bool | None, Query(description="Only dropped datasets; `false`: only datasets that aren't dropped.")
     ] = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """All datasets, page by page in the order of their keys, with their exact number. For words of names: `/search`."""
     return ask(
@@ -79,47 +76,41 @@ def assets(
             owner=owner,
             tag=tag,
             gone=gone,
-            limit=ask.page(limit),
-            cursor=cursor,
+            **page,
         )
     )
 
 
 @router.get("/jobs", response_model=JobList, operation_id="jobs")
 def all_jobs(
+    page: Paged,
     ask: Ask,
     *,
     namespace: Namespaces = [],  # noqa: B006
     type: Annotated[Types, Query(max_length=100, description="Only `BATCH` or `STREAMING` jobs.")] = [],  # noqa: A002, B006
     owner: Owner = None,
     tag: Tagged = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """All jobs, page by page in the order of their keys, with their exact number."""
-    page = ask.page(limit)
-    return ask(
-        lambda reader: jobs(reader, namespaces=namespace, types=type, owner=owner, tag=tag, limit=page, cursor=cursor)
-    )
+    return ask(lambda reader: jobs(reader, namespaces=namespace, types=type, owner=owner, tag=tag, **page))
 
 
 @router.get("/consumers", response_model=ConsumerList, operation_id="consumers")
 def all_consumers(
+    page: Paged,
     ask: Ask,
     *,
     type: Annotated[Types, Query(max_length=100, description="Only types `DASHBOARD`, `REPORT`, `API` …")] = [],  # noqa: A002, B006
     owner: Owner = None,
     tag: Tagged = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """All declared consumers, page by page in the order of their keys, with their exact number."""
-    page = ask.page(limit)
-    return ask(lambda reader: consumers(reader, types=type, owner=owner, tag=tag, limit=page, cursor=cursor))
+    return ask(lambda reader: consumers(reader, types=type, owner=owner, tag=tag, **page))
 
 
 @router.get("/runs", response_model=RunList, operation_id="runs")
 def runs(
+    page: Paged,
     ask: Ask,
     *,
     state: Annotated[
@@ -129,23 +120,15 @@ def runs(
     since: Annotated[Time | None, Query(description="Only runs that were observed at this time or later.")] = None,
     until: Annotated[Time | None, Query(description="Only runs that were last observed before this time.")] = None,
     only: Only,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Runs of all jobs, the last observed first."""
-    page = ask.page(limit)
-    return ask(
-        lambda reader: estate_runs(
-            reader, states=state or None, since=since, until=until, only=only, limit=page, cursor=cursor
-        )
-    )
+    return ask(lambda reader: estate_runs(reader, states=state or None, since=since, until=until, only=only, **page))
 
 
 @router.get("/gaps", response_model=BrokenChainPage, operation_id="gaps")
-def gaps(ask: Ask, limit: Limit = None, cursor: Cursor = None) -> Response:
+def gaps(page: Paged, ask: Ask) -> Response:
     """List gaps and overlaps in the micro-batches of all streaming queries, and in their offsets."""
-    page = ask.page(limit)
-    return ask(lambda reader: broken_chains(reader, limit=page, cursor=cursor))
+    return ask(lambda reader: broken_chains(reader, **page))
 
 
 @router.get("/named", response_model=Named, operation_id="named")

@@ -18,12 +18,7 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 def login_routes(login: Login, metrics: AuthenticationMetrics) -> list[ScopedRoute]:
-    """Make the routes of the log-in. All are open: the person has no session yet, or ends it.
-
-    Args:
-        login: log-in at the provider.
-        metrics: counters of refused log-ins.
-    """
+    """Make the routes of the log-in. All are open: the person has no session yet, or ends it."""
     browser_cookie, session_cookie = login.client.cookie("login"), login.sessions.cookie
 
     def keep(response: Response, name: str, value: str, seconds: int) -> None:

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.search import SearchPage, search
 from headwater_schemas.events import Sensitivity
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, Paged, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Limit, Types
+from headwater_server.parameters import LONGEST_NAME, AnyCase, Types
 
 router = area("search", needs=Scope.READ)
 
@@ -33,6 +33,7 @@ Filter = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 
 @router.get("/search", response_model=SearchPage, operation_id="search")
 def search_assets(
+    page: Paged,
     ask: Ask,
     *,
     q: Text = "",
@@ -50,8 +51,6 @@ def search_assets(
     ] = None,
     fuzzy: Annotated[bool, Query(description="Also match words with one or two wrong letters.")] = False,
     facets: Annotated[bool, Query(description="Count the hits by type, namespace, owner, tag and others.")] = False,
-    limit: Limit = None,
-    cursor: Cursor = None,
 ) -> Response:
     """Datasets, jobs, columns and declared consumers by name, owner, tag and column, the best first."""
     return ask(
@@ -67,7 +66,6 @@ def search_assets(
             sensitivity=sensitivity,
             fuzzy=fuzzy,
             facets=facets,
-            limit=ask.page(limit),
-            cursor=cursor,
+            **page,
         )
     )

@@ -86,13 +86,13 @@ async def metrics(request: Request) -> Response:
     reachable = False
     with move_on_after(_SCRAPE_SECONDS):
         reachable = await _probed(request)
-    exposed.graph_up(up=reachable)
-    exposed.intake.kafka_up(up=bool(graph.kafka_reachable()))
+    exposed.graph_up.set(reachable)
+    exposed.intake.kafka_up.set(bool(graph.kafka_reachable()))
     authentication: Authentication = request.app.state.authentication
-    exposed.authentication.tokens_file_up(up=authentication.tokens is None or authentication.tokens.check())
+    exposed.authentication.tokens_file_up.set(authentication.tokens is None or authentication.tokens.check())
     tls: ServerTls | None = request.app.state.tls
-    exposed.authentication.tls_files_up(up=tls is None or tls.check())
-    exposed.authentication.access_file_up(up=graph.authorization is None or graph.authorization.check())
+    exposed.authentication.tls_files_up.set(tls is None or tls.check())
+    exposed.authentication.access_file_up.set(graph.authorization is None or graph.authorization.check())
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
 
 

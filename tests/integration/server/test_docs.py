@@ -14,7 +14,7 @@ import pytest
 
 from headwater.settings import environment_name, setting_names
 from headwater_server.app import openapi_document
-from headwater_server.problems import STATUS
+from headwater_server.problems import ProblemType
 from support.run_rules import rewrite, updating
 from support.waiting import patience
 
@@ -72,5 +72,5 @@ def test_the_page_names_every_path_setting_and_problem() -> None:
     for setting in setting_names():
         if setting.startswith("serve."):
             assert environment_name(setting) in text
-    for kind, status in STATUS.items():
-        assert f"| {int(status)} | `{kind.value}` |" in text
+    for kind in ProblemType:
+        assert f"| {int(kind.status)} | `{kind.value}` |" in text

@@ -104,47 +104,6 @@ def test_a_person_logs_in_and_out(provider: RealProvider) -> None:
         assert client.get(ME).json()["subject"] == "bob"
 
 
-def test_a_log_in_counts_once_and_in_one_browser(provider: RealProvider) -> None:
-    with browsing(provider) as client:
-        done = callback_of(log_in(client))
-        client.cookies.delete(COOKIE)
-        replayed = client.get(done.url)
-        assert replayed.status_code == 401, "the state counted"
-
-        # Another browser's log-in, which a visitor is made to finish.
-        with browser(client) as attacker:
-            attacker.follow_redirects = False
-            step = attacker.get("/login")
-            while "/login/callback" not in step.headers["location"]:
-                step = attacker.get(httpx.URL(str(step.url)).join(step.headers["location"]))
-            theirs = step.headers["location"]
-        for url in (theirs, theirs):
-            assert client.get(url).status_code == 401
-        for url in ("/login/callback", "/login/callback?code=a&state=b", f"{done.url}&state=invented"):
-            answer = client.get(url)
-            assert (answer.status_code, answer.json()["type"]) == (401, "urn:headwater:unauthenticated")
-        assert COOKIE not in client.cookies
-
-
-def test_a_code_counts_once(provider: RealProvider) -> None:
-    with browsing(provider) as client:
-        used = callback_of(log_in(client)).url.params["code"]
-        begun = client.get("/login", follow_redirects=False)
-        state = httpx.URL(begun.headers["location"]).params["state"]
-        answer = client.get("/login/callback", params={"code": used, "state": state})
-        assert answer.status_code == 401, "the provider refuses it"
-        assert used not in answer.text
-
-
-def test_a_refused_log_in_is_none(provider: RealProvider) -> None:
-    with browsing(provider) as client:
-        provider.control(user=None)
-        answer = client.get("/login")
-        assert answer.status_code == 401
-        assert "not today" not in answer.text, "the provider's text is anybody's"
-        assert COOKIE not in client.cookies
-
-
 def test_a_group_that_is_taken_away(provider: RealProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "CHECK_SECONDS", 0)
     monkeypatch.setattr(sessions, "RETRY_SECONDS", 0)
@@ -157,31 +116,3 @@ def test_a_group_that_is_taken_away(provider: RealProvider, monkeypatch: pytest.
         assert client.get(ME).json()["groups"] == ["staff"], "until the end of the last token"
         provider.control(away=False, groups={"ann": []})
         assert client.get(ME).json()["groups"] == []
-
-
-def test_another_site_changes_nothing(provider: RealProvider) -> None:
-    """With the session's cookie, as if a browser had sent it."""
-    with browsing(provider, oidc_scopes="read,declare") as client:
-        log_in(client)
-        own = str(client.base_url).rstrip("/")
-        others = [
-            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
-            {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
-            {"Sec-Fetch-Site": "cross-site", "Origin": own},
-            {"Origin": "https://evil.example"},
-            {"Origin": "null"},
-            {"Origin": f"{own}.evil.example"},
-            {"Origin": own.rpartition(":")[0]},
-        ]
-        for headers in others:
-            for path in ("/logout", "/api/v1/declarations", "/api/v1/impact/analyze"):
-                answer = client.post(path, headers=headers, json={})
-                assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site"), (path, headers)
-        assert client.get(ME).status_code == 200
-        for headers in ({}, {"Origin": own}, {"Sec-Fetch-Site": "same-origin", "Origin": own}):
-            answer = client.post("/api/v1/declarations", headers=headers, json={})
-            assert answer.status_code not in {401, 403}, answer.text
-        # A cookie and a token are two credentials.
-        assert client.get(ME, headers={"Authorization": "Bearer hw_x"}).status_code == 400
-        assert client.post("/logout", headers={"Origin": own}).status_code == 200
-        assert client.get("/logout").status_code == 405

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_server.identity import provider as providers
 from support.api import client_of, fake_graph
 from support.oidc_issuer import be_patient
 from support.oidc_provider import AUDIENCE, RealProvider, running_provider
@@ -27,11 +26,8 @@ def provider() -> Iterator[RealProvider]:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses between requests to the provider that a test can wait for."""
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch)
-    monkeypatch.setattr(providers, "PAUSE_SECONDS", 0.2)
-    monkeypatch.setattr(providers, "RETRY_SECONDS", 0.2)
 
 
 @contextmanager
@@ -73,28 +69,3 @@ def test_tokens_of_a_real_provider(provider: RealProvider) -> None:
         # Groups are those of the token: whoever loses one, has it until the token ends.
         provider.control(groups={"program": ["staff"]})
         assert asked(client, provider.token()).json()["groups"] == ["staff"]
-
-
-def test_a_real_provider_rotates_its_key(provider: RealProvider) -> None:
-    with serving(provider.issuer) as client:
-        before = provider.token()
-        assert asked(client, before).status_code == 200
-        provider.control(rotate=True)
-        after = provider.token()
-        eventually(lambda: asked(client, after).status_code == 200, expecting="the new key is known")
-        assert asked(client, before).status_code == 401, "its key is gone"
-
-
-def test_a_real_provider_goes_away(provider: RealProvider) -> None:
-    token = provider.token()
-    provider.control(away=True)
-    with serving(provider.issuer) as client:
-        answer = asked(client, token)
-        assert (answer.status_code, answer.json()["type"]) == (503, "urn:headwater:provider-unavailable")
-        assert client.get("/livez").status_code == 200, "the server starts without it"
-        provider.control(away=False)
-        eventually(lambda: asked(client, token).status_code == 200, expecting="the provider is asked again")
-        provider.stop()
-        assert asked(client, token).status_code == 200, "by the keys that it had"
-        with serving(provider.issuer) as new:
-            assert asked(new, token).status_code == 503

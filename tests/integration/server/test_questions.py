@@ -100,12 +100,6 @@ def check_pages(demo: httpx.Client, path: str) -> None:
         assert list(map(key, paged)) == list(map(key, whole[field]))
 
 
-def test_a_cursor_of_another_question_is_refused(demo: httpx.Client) -> None:
-    cursor = demo.get("/api/v1/jobs/flights.flights.departed/runs?limit=1").json()["next_cursor"]
-    answer = demo.get(f"/api/v1/jobs/flights.daily_report/runs?limit=1&cursor={cursor}")
-    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "cursor")
-
-
 def test_what_is_not_there_comes_with_the_nearest_names(demo: httpx.Client) -> None:
     answer = demo.get("/api/v1/assets/flights.departd/upstream")
     assert answer.status_code == 404

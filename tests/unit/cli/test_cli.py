@@ -154,12 +154,6 @@ def test_a_misspelt_setting_stops_every_command(
     monkeypatch.setenv("HEADWATER_DATADIR", "/nonexistent")
     assert cli.main(["status"]) == 2
     assert "HEADWATER_DATA_DIR" in capsys.readouterr().err
-
-
-def test_with_json_a_misspelt_setting_is_a_document_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("HEADWATER_DATADIR", "/nonexistent")
     assert cli.main(["status", "--json"]) == 2
     document = json.loads(capsys.readouterr().out)
     assert document["error"]["kind"] == "bad_input"

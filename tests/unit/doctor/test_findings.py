@@ -376,7 +376,7 @@ def test_backup(subtests: pytest.Subtests) -> None:
 
 # The whole.
 
-_NAMED = re.compile(r"(?:Finding|ok|unseen)\(\s*\"([^\"]+)\"")
+_NAMED = re.compile(r"SubjectCheck\(\"([^\"]+)\"")
 _BY_VARIABLE = {"constraints", "indexes"}
 """Named by a variable in `graph`."""
 _ONLY_WITH_SERVERS = {"servers"}

@@ -14,9 +14,8 @@ import httpx
 
 from headwater.commands.serve import RepeatLimit
 from headwater_server.connections import network_of
-from headwater_server.routes import lineage as routes
 from headwater_server.server import HttpServer
-from support.api import fake_graph
+from support.api import fake_graph, slow_lineage
 from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
@@ -132,14 +131,7 @@ def test_one_client_has_a_part_of_the_connections() -> None:
 
 
 def test_health_is_answered_while_every_connection_has_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, release = threading.Semaphore(0), threading.Event()
-
-    def slow(*_: object) -> str:
-        begun.release()
-        assert release.wait(patience(SOON))
-        return "done"
-
-    monkeypatch.setattr(routes, "lineage", slow)
+    begun, release = slow_lineage(monkeypatch)
     question = f"GET {UPSTREAM} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     with listening(connections_max=3, threads=3) as server, raw(server, *[question] * 3) as asked:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +13,8 @@ import pytest
 
 from headwater_server.app import create_app
 from headwater_server.page import page_routes
-from headwater_server.routes import lineage as routes
 from headwater_server.settings import ServeSettings
-from support.api import client_of, fake_graph, metrics_with
+from support.api import client_of, fake_graph, metrics_with, slow_lineage
 from support.waiting import eventually, patience
 
 
@@ -75,14 +73,7 @@ def _pieces() -> Iterator[bytes]:
 
 
 def test_more_questions_than_may_wait_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, release = threading.Semaphore(0), threading.Event()
-
-    def slow(*_: object) -> str:
-        begun.release()
-        assert release.wait(patience(30))
-        return "done"
-
-    monkeypatch.setattr(routes, "lineage", slow)
+    begun, release = slow_lineage(monkeypatch)
     path = "/api/v1/assets/orders/upstream"
     with client_of(fake_graph(threads=1, waiting_max=1)) as client, ThreadPoolExecutor(2) as pool:
         first = pool.submit(client.get, path)
@@ -235,6 +226,18 @@ def test_another_site_may_link_here_and_no_more(subtests: pytest.Subtests) -> No
 
 def test_another_sites_form_is_refused() -> None:
     with client_of(fake_graph()) as client:
-        sent = {"Sec-Fetch-Site": "cross-site", **BY_A_LINK, "Content-Type": "application/json"}
-        answer = client.post("/api/v1/impact/analyze", content=b"{}", headers=sent)
-    assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site")
+        own = str(client.base_url).rstrip("/")
+        for headers in (
+            {"Sec-Fetch-Site": "cross-site", **BY_A_LINK},
+            {"Sec-Fetch-Site": "same-site", **BY_A_LINK},
+            {"Sec-Fetch-Site": "cross-site", "Origin": own},
+            # Browsers without Fetch Metadata.
+            *(
+                {"Origin": each}
+                for each in ("https://evil.example", "null", f"{own}.evil.example", own.rpartition(":")[0])
+            ),
+        ):
+            answer = client.post("/api/v1/impact/analyze", json={}, headers=headers)
+            assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site"), headers
+        for headers in ({}, {"Origin": own}, {"Sec-Fetch-Site": "same-origin", "Origin": own}):
+            assert client.post("/api/v1/impact/analyze", json={}, headers=headers).status_code == 422

@@ -10,10 +10,8 @@ import httpx
 import pytest
 
 from headwater_analysis.errors import AnalysisError, GraphUnreachableError, TimeLimitError
-from headwater_analysis.reader import Reader
-from headwater_server.routes import lineage as routes
 from headwater_server.server import HttpServer
-from support.api import fake_graph
+from support.api import fake_graph, slow_lineage
 from support.waiting import eventually, patience
 
 
@@ -32,20 +30,13 @@ def test_it_serves_while_neo4j_is_away_or_takes_its_time_after_a_start(error: An
 
 
 def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, release = threading.Event(), threading.Event()
-
-    def slow(_reader: Reader, _question: object) -> str:
-        begun.set()
-        assert release.wait(patience(30))
-        return "done"
-
-    monkeypatch.setattr(routes, "lineage", slow)
+    begun, release = slow_lineage(monkeypatch)
     with contextlib.closing(HttpServer(fake_graph(drain_seconds=1))) as server, ThreadPoolExecutor(1) as pool:
         running = threading.Thread(target=server.run)
         running.start()
         with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(30)) as client:
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
-            assert begun.wait(patience(30))
+            assert begun.acquire(timeout=patience(30))
             server.stop()
             reported = answer.result(patience(30))
             release.set()
@@ -55,20 +46,13 @@ def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, release = threading.Event(), threading.Event()
-
-    def slow(_reader: Reader, _question: object) -> str:
-        begun.set()
-        assert release.wait(patience(30))
-        return "done"
-
-    monkeypatch.setattr(routes, "lineage", slow)
+    begun, release = slow_lineage(monkeypatch)
     with contextlib.closing(HttpServer(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
         running, url = threading.Thread(target=server.run), server.url
         running.start()
         with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
             answer = pool.submit(client.get, "/api/v1/assets/orders/upstream")
-            assert begun.wait(patience(30))
+            assert begun.acquire(timeout=patience(30))
             server.stop()
             eventually(lambda: not listens(url))
             assert not answer.done()
