@@ -49,7 +49,6 @@ class Favorite:
     """One question.
 
     Attributes:
-        path: Path of its file.
         folder: Name of its folder with spaces, such as `5 blast radius`.
         title: Its first line.
         cypher: The whole file, as the Browser gets it.

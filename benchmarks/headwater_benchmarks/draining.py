@@ -38,14 +38,9 @@ _SLEEP_SECONDS = 0.005
 class TopicContents:
     """Records that were produced to a topic.
 
-    Args:
-        progress: called for each record.
-
     Attributes:
         size: size of keys and values in bytes.
-        kinds: number of records by kind.
         ids: event id of each record; repeated records have equal ids.
-        values: value of each record.
     """
 
     def __init__(self, progress: Callable[[], object] = lambda: None) -> None:
@@ -99,8 +94,6 @@ def fill(
 
     Args:
         broker: bootstrap servers.
-        prefix: prefix of the topics' names.
-        events: the events to produce.
         produced: called for each event, with key and value of its record.
 
     Raises:

@@ -38,8 +38,6 @@ class CommandProcess:
 
     Attributes:
         folder: working and data folder.
-        name: name of the folder.
-        process: the process.
     """
 
     def __init__(

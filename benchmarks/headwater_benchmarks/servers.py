@@ -29,7 +29,6 @@ class Database:
 
     Attributes:
         target: address and account.
-        driver: driver of the database.
         pid: process id of the server.
     """
 

@@ -64,7 +64,6 @@ class StreamingQuery:
 
     Args:
         number: part of the query's name.
-        dice: random generator.
         reads, writes: topics of the query; by default `events-<number>` and `enriched-<number>`.
         upstream: query that writes the topic `reads`. Each micro-batch ends within the output of the upstream query's
             micro-batch with the same batch id. Call `next` of both queries with equal numbers, upstream first.
@@ -169,9 +168,7 @@ class BatchJob:
 
     Args:
         number: part of the job's name.
-        dice: random generator.
         inputs, outputs: tables of the job.
-        columns: columns of each output.
         failing: share of runs that fail.
     """
 
@@ -308,7 +305,6 @@ class Mixture:
     """Endless stream of events: iterate over it; `finish` returns the delayed events.
 
     Args:
-        seed: seed of all random choices.
         proportions: shares of the kinds of events.
     """
 

@@ -143,9 +143,6 @@ def _record(row: dict[str, Any]) -> FetchedRecord:
 class ArchiveSource:
     """A `kafka.source.RecordSource` of all records in an archive, with all partitions assigned to its only member.
 
-    Args:
-        archive: archive to read.
-
     Attributes:
         kept: archived offsets.
     """
@@ -239,9 +236,7 @@ def archived_micro_batches(
     ignored.
 
     Args:
-        archive: archive of the events topic.
         decoder: decoder with the schemas of the archive's records.
-        tenant: tenant of the query.
         job: job of the query; its events have one record key.
         query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.

@@ -294,7 +294,6 @@ def summary_differences(
     """List properties and relationships, by name, in which a segment's summary differs from its micro-batches.
 
     Args:
-        place: the segment.
         record: record of the statement `dump_segment`, times as aware datetimes.
         intervals: its micro-batches by ascending batch id.
         before: last micro-batch of the previous segment.

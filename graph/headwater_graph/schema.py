@@ -25,7 +25,6 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
     """Return the error message for a graph of another version.
 
     Args:
-        found: the graph's version.
         verb: this release's use of the graph, "reads" or "writes".
         at: address of the graph, with a space before it.
     """

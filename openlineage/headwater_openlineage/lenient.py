@@ -85,7 +85,6 @@ def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], 
 
     Args:
         document: result of `decode`; not changed.
-        tenant: tenant of the graph.
 
     Raises:
         Refused: a fault can't be repaired, or there are more than 50 of them.

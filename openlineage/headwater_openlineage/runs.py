@@ -126,7 +126,6 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
     """Build the interval of a RUN event; None if it has no completed checkpoint.
 
     Args:
-        event: event of kind RUN.
         facets: facets of the run by name, each with its pointer.
 
     Raises:

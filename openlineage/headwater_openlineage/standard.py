@@ -58,7 +58,6 @@ def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()
 
     Args:
         document: result of `decode`; not changed.
-        tenant: tenant of the graph.
         unread: pointers of facets that are stored but not read; empty for a document in parts.
 
     Raises:

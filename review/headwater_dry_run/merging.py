@@ -88,7 +88,6 @@ class Actions:
 
     Args:
         merging: builder of the statement.
-        target: target of the MERGE.
         table: plan of the target, in the JVM.
         source: plan of the source rows, in the JVM.
         on: condition of the MERGE.

@@ -67,7 +67,6 @@ class Sources:
     """Provider of empty frames and tables, which replace the sources that the script reads.
 
     Args:
-        channel: channel for questions about schemas.
         scratch: working folder of the script.
 
     Attributes:

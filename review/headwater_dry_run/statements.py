@@ -117,7 +117,6 @@ class _Statement:
     """SQL statement.
 
     Args:
-        text: text in the script.
         has_values: True if it has parameters with values.
     """
 

@@ -252,7 +252,6 @@ def _write_arguments(state: dict[str, Any], writes: Writes, *, is_partitioned: b
     """Return the arguments of `Writes.report` that describe a writer's format, mode, options and partitioning.
 
     Args:
-        state: the writer's state.
         writes: the session's writes.
         is_partitioned: True if the output may have partitions that the writer doesn't name.
     """

@@ -22,7 +22,6 @@ class Field(NamedTuple):
     """A field of a record.
 
     Attributes:
-        name: name of the field.
         write: writes the value; not called for None in a nullable field, whose encoding is only `NULL`.
         nullable: True if `VALUE` precedes a value that isn't None.
     """

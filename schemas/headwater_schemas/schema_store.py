@@ -39,7 +39,6 @@ class SchemaStore:
 
     Args:
         consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
-        topic: the schemas topic.
         timeout_seconds: time limit of one refresh.
         make_consumer: `confluent_kafka.Consumer`, or a substitute.
         clock: monotonic seconds.

@@ -62,7 +62,6 @@ class IntakeOptions:
         warm_up: number of events of the same jobs before the measured events of each turn.
         batch: events in a request over HTTP; 1: single events.
         rentgen: Python of an environment with Data.Rentgen; None: at the location that the docs describe.
-        seed: seed of the events.
     """
 
     events: int = QUICK

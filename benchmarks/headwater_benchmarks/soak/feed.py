@@ -30,8 +30,6 @@ class AcknowledgedFeed:
 
     Args:
         client: librdkafka settings of the cluster.
-        topic: the events topic.
-        seed: seed of the stream.
         rate: events per second.
 
     Attributes:
@@ -156,7 +154,6 @@ def bad_record(dice: random.Random, good: bytes) -> bytes:
     One of: an empty value, garbage, an unknown schema, a truncated event.
 
     Args:
-        dice: random generator.
         good: a valid event, for the truncated event.
     """
     kinds = (

@@ -48,7 +48,6 @@ class World:
     """The whole world, a context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
-        seed: seed of the events.
         rate: events per second.
         together: whether faults happen at the same time. Then there are more consumers, and a fault with a random
             duration lasts only as long as necessary.
@@ -161,7 +160,6 @@ class World:
 
         Args:
             program: Python arguments that run `headwater`; by default those of the other members.
-            settings: further settings of the materializer.
         """
         folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
@@ -361,7 +359,6 @@ def discrepancies(
     """List faults of offsets, dead letters and the graph.
 
     Args:
-        accounting: accounting of the current topic.
         comparison: comparison of the graph with the ledger.
         earlier: numbers of acknowledged and dead-lettered records on deleted incarnations of the topic.
         acknowledged: number of records that the brokers acknowledged.

@@ -76,7 +76,6 @@ class BridgeParts:
         sink: destination of events.
         dead_letters: destination of records that aren't events.
         notices: log of faults.
-        tenant: tenant of the lineage.
         document_max_bytes: maximum size of a document.
         drain_seconds: time for the current batch to finish at a stop.
         clock: monotonic seconds.
@@ -329,7 +328,6 @@ class BridgeThread:
     """Bridge in the materializer's process, in a separate thread.
 
     Args:
-        bridge: bridge to run.
         ended: called when the bridge ends by itself, with an error; the materializer should then end, too.
     """
 

@@ -68,7 +68,6 @@ class Collector(Protocol):
         """Deliver a document; documents stay in order.
 
         Args:
-            document: document to deliver.
             refused: called for a document that is refused for good, at the latest within `flush`.
 
         Raises:
@@ -129,7 +128,6 @@ class KafkaCollector:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: destination topic.
         make_producer: function that makes the producer from its settings.
     """
 
@@ -213,7 +211,6 @@ class RefusedDocuments(Protocol):
             document: the refused document.
             error: reason of the refusal.
             source: topic, partition and offset of the event's record.
-            event_id: id of the event.
 
         Raises:
             CollectorUnavailableError: the destination is unavailable; try again.

@@ -27,7 +27,6 @@ class ExportScope:
     """Filter of the events to export.
 
     Attributes:
-        tenant: tenant of the events.
         datasets: keys of datasets; None: all events. With keys, the export has the runs and jobs that read or wrote one
             of these datasets, the parents of these runs, and events on the datasets themselves.
         since: earliest event time of documents, inclusive; None: no bound.

@@ -84,7 +84,6 @@ class ForwardParts:
 
     Attributes:
         source: source of the events topic's records.
-        decoder: decoder of these records.
         plans: column lineages.
         collector: destination of documents.
         refused: destination of documents that the collector refuses.

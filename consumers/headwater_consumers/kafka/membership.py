@@ -16,7 +16,6 @@ class Membership:
     """Assigned partitions of one group member, and its offsets; listener of the source.
 
     Args:
-        source: source of the records.
         clock: monotonic seconds.
         not_committed: called with the error of a failed commit.
         trouble: called with the error if the group's positions can't be read.

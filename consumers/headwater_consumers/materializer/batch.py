@@ -47,7 +47,6 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
     """Decode one record.
 
     Args:
-        record: any record.
         how: decoder and checks.
 
     Raises:
@@ -167,7 +166,6 @@ class RecordBatch:
 
     Attributes:
         records: all records of the batch, for rebuilding it without a revoked partition.
-        events: events of the valid records.
         folded: the folded events; None without events, or if folding them together raised.
         letters: dead letters of the invalid records.
         reached: reached end offsets of partitions, after the records.
@@ -209,7 +207,6 @@ def prepare(
     """Decode and fold, on the thread that fetches, while the previous batch is being written.
 
     Args:
-        records: the fetched records.
         reached: reported end offsets of partitions (see `records.next_offsets`).
         early: early decoder, with the outcomes of the first records.
         how: decoder, checks, fold and clock.

@@ -92,7 +92,6 @@ class BatchCheckpoint:
     """Progress of one batch. Call `advance` until it returns, from one thread at a time, perhaps different threads.
 
     Attributes:
-        batch: the batch to write.
         was_split: True if the batch was halved because it needed too much memory or time.
         size: original number of records of the batch, including disowned ones.
         waits: external system that the current step waits for.
@@ -248,7 +247,6 @@ class Commits:
     """Offsets of processed records (in the graph or on the dead-letter topic) that have to be committed.
 
     Args:
-        source: source that commits the offsets.
         backoff: back-off between attempts.
         confirmed: called with the committed offsets, and the duration of the commit.
         clock: monotonic seconds.

@@ -133,7 +133,6 @@ class Neo4jGraph:
     Args:
         target: address of the database.
         driver: driver of the database; closed with this object.
-        writer: writer of folded events.
     """
 
     def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter | PartsWriter) -> None:

@@ -49,7 +49,6 @@ class Health:
     """Health of the consumer's loop. Written by the loop's thread, read by the server's.
 
     Args:
-        metrics: the consumer's metrics.
         clock: monotonic seconds.
         companion: another service in the same process.
     """

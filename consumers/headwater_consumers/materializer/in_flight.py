@@ -132,7 +132,6 @@ class InFlight:
         """Drop all records of these partitions; return the number of dropped records.
 
         Args:
-            partitions: partitions that are no longer assigned.
             writing: True if `current` is being written now. It then stays, but its commit leaves these partitions out.
         """
         before = self.held

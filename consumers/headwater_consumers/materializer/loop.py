@@ -296,7 +296,6 @@ class Loop:
     """Loop of one consumer. Everything except `stop` is called from one thread.
 
     Args:
-        parts: parts to drive.
         policy: timing.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).

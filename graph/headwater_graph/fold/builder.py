@@ -297,7 +297,6 @@ def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Pr
     """Convert outcomes of assertions to sorted parallel lists; lists without any value are left out.
 
     Args:
-        results: results of a micro-batch or run.
         job: for a run, the job's key. An index over this key finds the runs of a job that have outcomes.
     """
     rows = sorted({_outcome(result) for result in results})

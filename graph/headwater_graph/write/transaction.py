@@ -134,10 +134,6 @@ class IndexedRows:
 
     Args:
         indexes: names of the statement's parameters that hold the hot nodes' keys.
-
-    Attributes:
-        rows: rows of the statement.
-        indexes: indexes by name.
     """
 
     def __init__(self, *indexes: str) -> None:

@@ -66,8 +66,6 @@ def receive(
     """Read the events of an OpenLineage document, or the reason for its refusal.
 
     Args:
-        data: the document.
-        tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
         strict: whether to refuse documents that would otherwise be repaired, with notes.
         redacting: whether to remove text that looks like a credential, with a note.

@@ -77,7 +77,6 @@ def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) ->
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         group: consumer group of the materializer.
-        dead_letters: the topic.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.

@@ -54,9 +54,7 @@ class DeadLetter:
     """A record that can't be applied, with the reason.
 
     Attributes:
-        record: the record.
         reason: reason, from a closed list.
-        stage: stage in which the record failed.
         error: class of the error.
         message: the fault, without content of the payload.
         event_id: id of the event, if it could be read.

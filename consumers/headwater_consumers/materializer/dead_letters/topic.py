@@ -58,7 +58,6 @@ class KafkaDeadLetters:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the dead-letter topic.
         group: the consumer group, for the letters' headers.
     """
 
