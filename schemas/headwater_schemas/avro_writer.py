@@ -123,19 +123,12 @@ def _integer(bits: int) -> Write:
     return write
 
 
-def write_size(out: bytearray, size: int) -> None:
-    """Append the size of a text, an array or a map."""
-    _varint(out, size << 1)
-
-
-def write_long(out: bytearray, number: int) -> None:
-    """Append an integer of at most 64 bits."""
-    _varint(out, number << 1 if number >= 0 else ~(number << 1))
-
-
 def _timestamp(out: bytearray, value: Any) -> None:
     since = value - _EPOCH
-    write_long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND_MICROS + since.microseconds)
+    _long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND_MICROS + since.microseconds)
+
+
+_int, _long = _integer(32), _integer(64)
 
 
 def _string(out: bytearray, value: Any) -> None:
@@ -197,8 +190,8 @@ _PLAIN: Final[dict[str, Write]] = {
     "string": _string,
     "boolean": _boolean,
     "double": _double,
-    "int": _integer(32),
-    "long": _integer(64),
+    "int": _int,
+    "long": _long,
 }
 _COMPOUND: Final[dict[str, Callable[[Any, dict[str, Write]], Write]]] = {
     "record": _record,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from headwater_benchmarks.processes import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess, running
 from support.stack import StackUnderTest
 from support.waiting import patience
 
@@ -27,15 +24,9 @@ def environment(stack: StackUnderTest, prefix: str, **settings: str) -> dict[str
     return {f"HEADWATER_{name.replace('__', '_').upper()}": value for name, value in chosen.items()}
 
 
-@contextlib.contextmanager
-def consuming(settings: dict[str, str], *arguments: str) -> Iterator[ConsumerProcess]:
+def consuming(settings: dict[str, str], *arguments: str) -> contextlib.AbstractContextManager[ConsumerProcess]:
     """A consumer that has ended when the block has."""
-    with tempfile.TemporaryDirectory() as folder:
-        consumer = ConsumerProcess(settings, Path(folder), *arguments)
-        try:
-            yield consumer
-        finally:
-            consumer.end()
+    return running(ConsumerProcess, settings, *arguments)
 
 
 def run_until_caught_up(settings: dict[str, str], *arguments: str, seconds: float = 120) -> dict[str, Any]:
