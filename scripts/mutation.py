@@ -56,7 +56,6 @@ class Area:
     """Part of the code to mutate, with the tests that have to notice.
 
     Attributes:
-        modules: files, or folders of files.
         tests: tests for pytest, in order of usefulness.
     """
 

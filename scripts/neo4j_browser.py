@@ -49,7 +49,6 @@ def open_browser(chromium: str, *, width: int = 1600, height: int = 900, styled:
     """A page in a fresh Chromium, which ends with the `with` block.
 
     Args:
-        chromium: Path of the program.
         width: Width of the page, in CSS pixels.
         height: Height of the page, in CSS pixels.
         styled: Whether the page has the kit's style from the start; otherwise it has the Browser's own style.
@@ -76,7 +75,6 @@ class NeoBrowser:
         Args:
             browser_url: Address of the Browser, such as `http://127.0.0.1:7474/browser/`.
             bolt_uri: Address of the database, such as `bolt://127.0.0.1:7687`.
-            user: Neo4j's user.
             password: The user's password; no error shows it.
 
         Raises:

@@ -50,7 +50,6 @@ class Favorite:
 
     Attributes:
         folder: Name of its folder with spaces, such as `5 blast radius`.
-        title: Its first line.
         cypher: The whole file, as the Browser gets it.
         quiet: Whether the question searches for faults, so that a sound graph gives no rows.
     """

@@ -40,8 +40,6 @@ class ArchivedOffsets:
 
     Attributes:
         partition: a partition of one incarnation of the topic.
-        begin: the first offset.
-        end: offset after the last one.
         records: number of offsets from `begin` to `end` that the archive has.
     """
 

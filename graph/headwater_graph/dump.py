@@ -223,11 +223,8 @@ class Comparison:
     """Differences between two dumps.
 
     Attributes:
-        equal: number of lines in both dumps.
         missing: number of expected lines that weren't found.
-        extra: number of unexpected lines.
         changed: number of lines with the same key in both dumps and different properties.
-        samples: the first differences.
     """
 
     equal: int = 0

@@ -46,8 +46,6 @@ def relationship_line(
     """Make the line of one relationship, without a newline.
 
     Args:
-        start: key of the start node.
-        end: key of the end node.
         properties: stored properties; times as aware datetimes.
         stamp: `_stamp` of the start node.
         internal: whether to include properties that begin with `_`.

@@ -61,7 +61,6 @@ class IntakeNote:
     """Fault in spite of which a document was accepted.
 
     Attributes:
-        kind: category.
         pointer: JSON pointer (RFC 6901) of the field.
         message: the fault and Headwater's repair, without any of the document's values.
     """

@@ -119,7 +119,6 @@ class Sources:
         """Return an empty frame in place of a source.
 
         Args:
-            source: source that is read.
             schema: schema that the script declares; None: the dataset's declared schema.
             streaming: True if it is read as a stream.
 

@@ -37,11 +37,7 @@ _COLUMN: Final = re.compile(r"^Column<'(.*)'>$", re.DOTALL)
 
 
 class Writes:
-    """Reporter of the script's outputs.
-
-    Args:
-        frames: describer of frames.
-    """
+    """Reporter of the script's outputs."""
 
     def __init__(self, sources: Sources, frames: Frames) -> None:
         self.sources, self.frames = sources, frames

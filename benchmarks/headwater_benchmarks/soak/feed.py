@@ -28,10 +28,6 @@ _FLUSH_SECONDS = 120.0
 class AcknowledgedFeed:
     """Thread that produces events, and the fold of all acknowledged events.
 
-    Args:
-        client: librdkafka settings of the cluster.
-        rate: events per second.
-
     Attributes:
         expected: base facts of all acknowledged events that can be applied.
         acknowledged: number of acknowledged records, including bad records.

@@ -24,7 +24,6 @@ class FaultyLink:
     Attributes:
         target: the port of the server, for new connections.
         held_back: number of chunks that arrived while the link was frozen.
-        delayed: number of delayed chunks.
     """
 
     def __init__(self, target: int) -> None:

@@ -52,7 +52,6 @@ class DocumentRefusedError(Exception):
 
     Attributes:
         status: status of the collector's answer, in words.
-        answer: beginning of the collector's answer.
     """
 
     def __init__(self, status: str, answer: str = "") -> None:
@@ -208,8 +207,6 @@ class RefusedDocuments(Protocol):
         """Store a document durably before returning.
 
         Args:
-            document: the refused document.
-            error: reason of the refusal.
             source: topic, partition and offset of the event's record.
 
         Raises:

@@ -44,7 +44,6 @@ class ExportTotals:
     """Counts of an export.
 
     Attributes:
-        read: events read.
         exported: events exported as documents.
         documents: number of documents for these events.
         without_document: events without a counterpart in OpenLineage: declarations, retention and incidents.
@@ -62,8 +61,6 @@ class Exporter:
     """Makes the documents of a scope.
 
     Args:
-        scope: filter of the events.
-        plans: cache of column lineages.
         coalesced: True if micro-batches that share an event share a document.
     """
 

@@ -37,7 +37,6 @@ class LagMetrics:
     """Lag of one group on one topic, as Prometheus metrics.
 
     Args:
-        registry: metrics registry of the process.
         prefix: prefix of the metrics' names, which names the reader of the topic.
         group: the consumer group; all replicas of a group show the same values.
     """
@@ -160,8 +159,6 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
         Args:
             client: librdkafka settings with the bootstrap servers and the credentials.
-            group: consumer group.
-            registry: metrics registry of the process.
             keep: see the class.
 
         Raises:

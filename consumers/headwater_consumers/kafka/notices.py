@@ -58,7 +58,6 @@ class Notices:
     """Log of faults, with few lines for each cause. A fault that comes and goes is also logged once a minute at most.
 
     Args:
-        warn: function that logs a warning.
         clock: monotonic seconds.
         every_seconds: interval at which a lasting fault is logged again.
         info: function that logs the end of a fault; default: `warn`.

@@ -28,7 +28,6 @@ class Partition:
     """One partition of one incarnation of a topic.
 
     Attributes:
-        number: number of the partition, from 0.
         topic_id: Kafka's id of this incarnation. A recreated topic has another id, so offsets of the two topics are
             never confused. Empty if the broker is older than topic ids.
     """
@@ -102,7 +101,6 @@ class Decoded:
     """Event with its record.
 
     Attributes:
-        record: unchanged record.
         of_future: True if the event had a time in the future, which was lowered (`future`).
     """
 

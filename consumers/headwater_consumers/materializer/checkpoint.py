@@ -247,7 +247,6 @@ class Commits:
     """Offsets of processed records (in the graph or on the dead-letter topic) that have to be committed.
 
     Args:
-        backoff: back-off between attempts.
         confirmed: called with the committed offsets, and the duration of the commit.
         clock: monotonic seconds.
     """

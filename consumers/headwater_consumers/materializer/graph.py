@@ -113,7 +113,6 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
     """Create a driver for `Neo4jGraph`, without retries.
 
     Args:
-        target: address of the database.
         sessions: number of sessions that write at once.
 
     Raises:
@@ -131,7 +130,6 @@ class Neo4jGraph:
     """`GraphStore` in one Neo4j database.
 
     Args:
-        target: address of the database.
         driver: driver of the database; closed with this object.
     """
 

@@ -22,7 +22,6 @@ class InFlight:
     """Buffer of the records in flight at the three stages; removes a partition from all of them at once.
 
     Args:
-        limit: maximum size of a batch.
         early: decoder of fetched records that aren't in a batch yet.
     """
 

@@ -38,7 +38,6 @@ class LoopPolicy:
     """Timing of the loop, in seconds.
 
     Attributes:
-        backoff: back-off between attempts.
         drain_seconds: time limit of the current write when partitions are revoked; at a stop, the time limit for all
             records in flight and for leaving the group.
         close_seconds: further time for the lane's job before it is abandoned.
@@ -134,10 +133,6 @@ class Writing:
     Args:
         parts: the lane, and the resources of its jobs.
         policy: interval of progress reports.
-        in_flight: batches to write.
-        commits: receives the offsets of written records.
-        report: receiver of successes and failures.
-        backoff: waits between attempts at a job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
 
@@ -296,7 +291,6 @@ class Loop:
     """Loop of one consumer. Everything except `stop` is called from one thread.
 
     Args:
-        policy: timing.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).
     """

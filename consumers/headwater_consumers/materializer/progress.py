@@ -49,11 +49,7 @@ class PartitionProgress:
 
 
 class ProgressTracker:
-    """Timestamps of the last records that were applied or dead-lettered, by partition.
-
-    Args:
-        group: the consumer group.
-    """
+    """Timestamps of the last records that were applied or dead-lettered, by partition."""
 
     def __init__(self, group: str) -> None:
         self._group = group

@@ -24,7 +24,6 @@ class WriteCounters:
 
     Attributes:
         nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
-        statements: number of statements sent.
         duplicates, stale: numbers of repeated and superseded events in the delta (`GraphDelta`).
     """
 

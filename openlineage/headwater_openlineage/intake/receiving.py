@@ -37,9 +37,7 @@ class Refusal:
     """Permanent reason why a document is refused.
 
     Attributes:
-        reason: category.
         pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
-        message: the fault, for people.
     """
 
     reason: RefusalReason

@@ -16,12 +16,7 @@ from headwater_review.schema import NULLABLE, PARTITIONING, Schema
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """A reason why a review is incomplete.
-
-    Attributes:
-        text: the problem, as a sentence.
-        fix: advice.
-    """
+    """A reason why a review is incomplete."""
 
     script: str
     text: str

@@ -55,7 +55,6 @@ class DeadLetter:
 
     Attributes:
         reason: reason, from a closed list.
-        error: class of the error.
         message: the fault, without content of the payload.
         event_id: id of the event, if it could be read.
         by: producer of the letter, MATERIALIZER or BRIDGE.
@@ -161,8 +160,6 @@ class StoredDeadLetter:
         source: coordinates of the original; None if the headers lack them.
         reason: a `DeadLetterReason`, or UNKNOWN.
         stage: a `DeadLetterStage`.
-        error: class of the error.
-        message: the fault.
         event_id: id of the event; empty if it couldn't be read.
         attempt: number of the attempt: 1, or more after replays.
         replayed_from: source of the letter that was replayed; None for a first attempt.

@@ -45,7 +45,6 @@ def replay(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the events topic.
         sent: called once for each acknowledged letter.
 
     Raises:
