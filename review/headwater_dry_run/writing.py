@@ -42,28 +42,9 @@ class Writes:
     def __init__(self, sources: Sources, frames: Frames) -> None:
         self.sources, self.frames = sources, frames
 
-    def report(
-        self,
-        frame: DataFrame,
-        target: ScriptSource,
-        *,
-        format_: str | None = None,
-        mode: str = "",
-        options: Mapping[str, str] | None = None,
-        partitioned_by: Sequence[str] = (),
-        streaming: bool = False,
-    ) -> None:
-        """Report a frame that the script would write."""
-        self.report_found(
-            self.frames.described(frame),
-            frame.schema,
-            target,
-            format_=format_,
-            mode=mode,
-            options=options,
-            partitioned_by=partitioned_by,
-            streaming=streaming,
-        )
+    def report(self, frame: DataFrame, target: ScriptSource, **write: Any) -> None:
+        """Report a frame that the script would write; `write` has the further arguments of `report_found`."""
+        self.report_found(self.frames.described(frame), frame.schema, target, **write)
 
     def report_found(
         self,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import subprocess
+import sys
 from typing import Any
 
-from headwater_benchmarks.processes import ConsumerProcess, running
+from headwater_benchmarks.processes import PROGRAM, ConsumerProcess, running
 from support.stack import StackUnderTest
 from support.waiting import patience
 
@@ -35,3 +38,21 @@ def run_until_caught_up(settings: dict[str, str], *arguments: str, seconds: floa
         status = consumer.wait(patience(seconds))
         assert status == 0, consumer.stderr
         return consumer.document
+
+
+def document_of(
+    settings: dict[str, str], *arguments: str, status: int = 0, given: str = "", seconds: float = 120
+) -> dict[str, Any]:
+    """Run a command as a process, and return its document; `given` is its standard input."""
+    ran = subprocess.run(
+        [sys.executable, *PROGRAM, *arguments, "--json"],
+        input=given,
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **settings},
+        timeout=patience(seconds),
+        check=False,
+    )
+    assert ran.returncode == status, ran.stderr
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
