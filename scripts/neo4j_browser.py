@@ -96,10 +96,9 @@ class Area:
         return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height
 
 
-def grass(path: Path = STYLE) -> dict[str, dict[str, str]]:
+def grass() -> dict[str, dict[str, str]]:
     """Read a style file as the Browser stores it: the properties of each selector, by name. Comments aren't stored."""
-    text = path.read_text(encoding="utf-8")
-    rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+    rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", STYLE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return {
         selector: {name: value.strip('"') for name, value in re.findall(r"^  ([\w-]+): (.*);$", body, re.MULTILINE)}
         for selector, body in rules

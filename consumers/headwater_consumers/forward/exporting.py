@@ -16,7 +16,7 @@ from headwater_consumers.forward.documents import UnsendableError, sendable_docu
 from headwater_consumers.forward.plans import PlanCache
 from headwater_graph import keys
 from headwater_openlineage.errors import Refused
-from headwater_openlineage.times import need_time
+from headwater_openlineage.times import time_of
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent
 
 Json = dict[str, Any]
@@ -105,7 +105,7 @@ class Exporter:
         if since is None and until is None:
             return True
         try:
-            time = need_time(document, "eventTime", "")
+            time = time_of(document)
         except Refused:
             return False  # an event of the year 9999 isn't in a span that ends
         return (since is None or since <= time) and (until is None or time < until)

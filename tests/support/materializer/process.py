@@ -1,13 +1,17 @@
-"""`headwater consume` as a process of its own, for one test."""
+"""`headwater consume` for one test: as a process of its own, or until it has caught up."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import os
 import subprocess
 import sys
 from typing import Any
+from unittest.mock import patch
 
+from headwater import cli
 from headwater_benchmarks.processes import PROGRAM, ConsumerProcess, running
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -32,12 +36,13 @@ def consuming(settings: dict[str, str], *arguments: str) -> contextlib.AbstractC
     return running(ConsumerProcess, settings, *arguments)
 
 
-def run_until_caught_up(settings: dict[str, str], *arguments: str, seconds: float = 120) -> dict[str, Any]:
-    """Let one consumer catch up, and its totals."""
-    with consuming(settings, "--until-caught-up", *arguments) as consumer:
-        status = consumer.wait(patience(seconds))
-        assert status == 0, consumer.stderr
-        return consumer.document
+def run_until_caught_up(settings: dict[str, str], *arguments: str) -> dict[str, Any]:
+    """Let one consumer catch up, within this process, and its totals."""
+    out = io.StringIO()
+    with patch.dict(os.environ, settings), contextlib.redirect_stdout(out):
+        assert cli.main(["consume", "--port", "0", "--until-caught-up", *arguments, "--json"]) == 0
+    document: dict[str, Any] = json.loads(out.getvalue())
+    return document
 
 
 def document_of(

@@ -411,14 +411,7 @@ def test_until_caught_up_ends_at_the_ends_that_were_there_at_the_start() -> None
     harness.broker.extend((good(number) for number in range(5)), partition=0)
     harness.broker.extend((good(number) for number in range(5, 9)), partition=1)
     harness.broker.append(GARBAGE, partition=1)
-
-    original = harness.source.poll
-
-    def poll(**arguments: object) -> object:
-        harness.clock.advance(0.1)
-        return original(**arguments)  # type: ignore[arg-type]
-
-    harness.source.poll = poll  # type: ignore[assignment, method-assign]
+    harness.source.polling = lambda _: harness.clock.advance(0.1)
     harness.loop.run()
     assert harness.broker.committed == {harness.broker.partition(0): 5, harness.broker.partition(1): 5}
     assert harness.totals.document()["applied"] == 9
