@@ -226,11 +226,11 @@ def _pytest(root: Path, *arguments: str, junit: Path) -> int:
     return subprocess.run(command, cwd=root, check=False).returncode
 
 
-def stress(paths: Sequence[str], root: Path = ROOT) -> int:
+def stress(paths: Sequence[str]) -> int:
     """Run the tests of these paths 20 times in one process, with all processors busy, to find flaky new tests."""
     with busy_processors(os.cpu_count() or 1):
         command = [sys.executable, "-m", "pytest", "-m", "not study", "--times", str(TIMES_UNDER_STRESS), *paths]
-        return subprocess.run(command, cwd=root, check=False).returncode
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 @contextmanager

@@ -40,11 +40,7 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def running_chromium(chromium: str) -> Iterator[Browser]:
-    """A fresh Chromium, which ends with the `with` block.
-
-    Args:
-        chromium: Path of the program.
-    """
+    """A fresh Chromium, which ends with the `with` block."""
     with sync_playwright() as playwright:
         process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         try:
@@ -64,7 +60,6 @@ def new_page(
     """An empty page that shares nothing with others of the same Chromium: no cache, no cookies.
 
     Args:
-        chromium: Running Chromium.
         width: Width of the page, in CSS pixels.
         height: Height of the page, in CSS pixels.
         colors: Colour scheme that the page sees as the user's preference.

@@ -65,7 +65,6 @@ def outcomes(tried: Sequence[tuple[Path, str]], arguments: Sequence[str]) -> Ite
 
     Args:
         tried: mutants: the module's file, and its changed text.
-        arguments: arguments of pytest.
 
     Raises:
         RuntimeError: tests fail without any change.

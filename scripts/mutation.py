@@ -56,7 +56,6 @@ class Area:
     """Part of the code to mutate, with the tests that have to notice.
 
     Attributes:
-        modules: files, or folders of files.
         tests: tests for pytest, in order of usefulness.
     """
 
@@ -217,7 +216,6 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
     """Try every mutant of an area; return the counts and the survivors of each module.
 
     Args:
-        area: area to mutate.
         names: names of the files to mutate; empty: all.
         sample: try only every n-th mutant; None: all.
         before: result of an earlier call; only its survivors are tried, and its killed mutants count as killed.

@@ -10,17 +10,33 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headless_chromium import STEP_SECONDS, open_page
-from neo4j_browser_storage import LOCAL_STORAGE, grass
-from neo4j_drawing import LOOP, Area, Arrow, Drawn, Node
 from playwright.sync_api import Error as PlaywrightError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+STYLE = Path(__file__).parents[1] / "ops" / "neo4j-browser" / "headwater.grass"
+
+# Settings: open on an empty page, send no reports, draw only what the query returned.
+LOCAL_STORAGE = {
+    "settings": {
+        "theme": "light",
+        "initCmd": "",
+        "playImplicitInitCommands": False,
+        "allowCrashReports": False,
+        "allowUserStats": False,
+        "showWheelZoomInfo": False,
+        "autoComplete": False,
+    },
+    "udc": {"consentBannerShownCount": 1_000},
+}
+
+LOOP = 60  # pixels above the highest node, for an arrow from it to itself
 CLOSE = 0.6  # share of its final distance from the centre at which a node waits while the view zooms in
 
 # The Browser draws with d3, which keeps each element's datum on the element.
@@ -40,6 +56,55 @@ class NeoBrowserError(RuntimeError):
     """The Browser didn't do a step; the message has the step and the page's text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A circle. Its `id` is valid only on this page."""
+
+    id: str
+    label: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A relationship from the node `source` to the node `target`, by id."""
+
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Nodes and arrows on the canvas."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of the page, in pixels from its top left."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return True for a point within the area, or in the strip above it that loops are drawn in."""
+        return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height
+
+
+def grass() -> dict[str, dict[str, str]]:
+    """Read a style file as the Browser stores it: the properties of each selector, by name. Comments aren't stored."""
+    rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", STYLE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return {
+        selector: {name: value.strip('"') for name, value in re.findall(r"^  ([\w-]+): (.*);$", body, re.MULTILINE)}
+        for selector, body in rules
+    }
+
+
 def _towards(centre: tuple[float, float], place: tuple[float, float], share: float) -> tuple[float, float]:
     return centre[0] + (place[0] - centre[0]) * share, centre[1] + (place[1] - centre[1]) * share
 
@@ -49,7 +114,6 @@ def open_browser(chromium: str, *, width: int = 1600, height: int = 900, styled:
     """A page in a fresh Chromium, which ends with the `with` block.
 
     Args:
-        chromium: Path of the program.
         width: Width of the page, in CSS pixels.
         height: Height of the page, in CSS pixels.
         styled: Whether the page has the kit's style from the start; otherwise it has the Browser's own style.
@@ -76,7 +140,6 @@ class NeoBrowser:
         Args:
             browser_url: Address of the Browser, such as `http://127.0.0.1:7474/browser/`.
             bolt_uri: Address of the database, such as `bolt://127.0.0.1:7687`.
-            user: Neo4j's user.
             password: The user's password; no error shows it.
 
         Raises:

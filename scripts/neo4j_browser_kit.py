@@ -49,9 +49,7 @@ class Favorite:
     """One question.
 
     Attributes:
-        path: Path of its file.
         folder: Name of its folder with spaces, such as `5 blast radius`.
-        title: Its first line.
         cypher: The whole file, as the Browser gets it.
         quiet: Whether the question searches for faults, so that a sound graph gives no rows.
     """
@@ -63,10 +61,10 @@ class Favorite:
     quiet: bool
 
 
-def load_favorites(kit: Path = KIT) -> list[Favorite]:
+def load_favorites() -> list[Favorite]:
     """All questions, in the order of their folders and files."""
     found = []
-    for path in sorted((kit / "favorites").glob("*/*.cypher")):
+    for path in sorted((KIT / "favorites").glob("*/*.cypher")):
         cypher = path.read_text(encoding="utf-8")
         first, second, *_ = cypher.splitlines()
         title = first.removeprefix("// ")
@@ -98,9 +96,9 @@ def guide(favorites: list[Favorite]) -> str:
     return "<title>Headwater</title>\n" + "\n".join(slides) + "\n"
 
 
-def build(kit: Path = KIT, into: Path | None = None) -> None:
+def build(into: Path = KIT) -> None:
     """Write favorites.zip and guide.html."""
-    favorites, into = load_favorites(kit), into or kit
+    favorites = load_favorites()
     write_zip(favorites, into / "favorites.zip")
     (into / "guide.html").write_text(guide(favorites), encoding="utf-8")
 
@@ -120,9 +118,9 @@ class GuideHandler(SimpleHTTPRequestHandler):
         self.end_headers()
 
 
-def guide_server(port: int = PORT, kit: Path = KIT) -> ThreadingHTTPServer:
+def guide_server(port: int) -> ThreadingHTTPServer:
     """Make a server of the kit, only on loopback; port 0 chooses a free port."""
-    return ThreadingHTTPServer((HOST, port), partial(GuideHandler, directory=str(kit)))
+    return ThreadingHTTPServer((HOST, port), partial(GuideHandler, directory=str(KIT)))
 
 
 def main() -> int:

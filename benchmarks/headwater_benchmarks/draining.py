@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
-from headwater_benchmarks.processes import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess, running
 from headwater_benchmarks.servers import DATABASE, Database
 from headwater_benchmarks.timed_consumer import UNTIL_CAUGHT_UP
 from headwater_graph.fold import fold
@@ -38,14 +35,9 @@ _SLEEP_SECONDS = 0.005
 class TopicContents:
     """Records that were produced to a topic.
 
-    Args:
-        progress: called for each record.
-
     Attributes:
         size: size of keys and values in bytes.
-        kinds: number of records by kind.
         ids: event id of each record; repeated records have equal ids.
-        values: value of each record.
     """
 
     def __init__(self, progress: Callable[[], object] = lambda: None) -> None:
@@ -99,8 +91,6 @@ def fill(
 
     Args:
         broker: bootstrap servers.
-        prefix: prefix of the topics' names.
-        events: the events to produce.
         produced: called for each event, with key and value of its record.
 
     Raises:
@@ -151,7 +141,8 @@ def drain(broker: str, prefix: str, group: str, database: Database) -> dict[str,
         HeadwaterError: the consumer failed, or didn't apply all events.
     """
     server = database.processor_seconds()
-    with _consuming(consumer_variables(broker, prefix, group, database), UNTIL_CAUGHT_UP) as process:
+    variables = consumer_variables(broker, prefix, group, database)
+    with running(ConsumerProcess, variables, UNTIL_CAUGHT_UP, program=_PROGRAM) as process:
         report = _ended(process, process.wait(_LONGEST_SECONDS))
     if report["dead_lettered"] or report["applied"] != report["consumed"]:
         raise HeadwaterError(f"{report['applied']} of {report['consumed']} records were applied.")
@@ -167,7 +158,8 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
     """
     topic, producer = create_topics(broker, prefix), producer_like_the_publishers(broker)
     records = [(encode(event), record_key(event)) for event in events]
-    with _consuming(consumer_variables(broker, prefix, prefix, database)) as process:
+    variables = consumer_variables(broker, prefix, prefix, database)
+    with running(ConsumerProcess, variables, program=_PROGRAM) as process:
         process.until(process.ready, "readiness", seconds=_SETTLE_SECONDS)
         begun = time.monotonic()
         for number, (value, key) in enumerate(records):
@@ -182,16 +174,6 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
             lambda: process.metric("events_applied_total") >= len(records), "end of events", seconds=_SETTLE_SECONDS
         )
         return _ended(process, process.stop(seconds=_SETTLE_SECONDS))
-
-
-@contextlib.contextmanager
-def _consuming(variables: dict[str, str], *arguments: str) -> Iterator[ConsumerProcess]:
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
-        process = ConsumerProcess(variables, Path(folder), *arguments, program=_PROGRAM)
-        try:
-            yield process
-        finally:
-            process.end()
 
 
 def _ended(process: ConsumerProcess, status: int) -> dict[str, Any]:

@@ -93,7 +93,6 @@ class EstateSize:
         datasets: number of tables.
         columns: columns of all tables together, rounded to the same number for each.
         intervals: micro-batches of all streaming queries together, rounded to whole pipelines.
-        seed: seed of all random choices.
     """
 
     datasets: int
@@ -130,7 +129,6 @@ class QuestionStarts:
     Attributes:
         far: keys of datasets whose number of reachable datasets is at least nine tenths of the maximum.
         any: keys of datasets that feed another.
-        records: records that passed through whole pipelines.
         incidents: ids of incidents of such a record each.
         wide_incidents: ids of incidents of a dataset of `far` each.
     """
@@ -162,7 +160,6 @@ def estate_up(size: EstateSize, below: Path, report: Callable[[str], None]) -> I
     """Run the estate's store during the block; creates it first if missing.
 
     Args:
-        size: size of the estate.
         below: folder of the kept stores. Each has `manifest.json`, written last, and Neo4j's home in `neo4j/`.
         report: called with the current step.
 

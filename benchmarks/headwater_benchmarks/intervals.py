@@ -43,11 +43,6 @@ _ALL_STEPS = 10_000
 def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dict[str, Any]:
     """Ingest the micro-batches of a query, trace records to their micro-batches, and report.
 
-    Args:
-        micro_batches: number of micro-batches.
-        rounds: rounds of traces.
-        seed: seed of all random choices.
-
     Raises:
         HeadwaterError: a server or the consumer failed, or a trace found another micro-batch.
     """
@@ -126,7 +121,6 @@ def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[
 
     Args:
         commits: for each transaction, seconds since the beginning, micro-batches so far, and processor seconds.
-        count: number of all micro-batches.
     """
     found: list[dict[str, Any]] = []
     began, before = 0.0, 0

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from headwater.errors import HeadwaterError
 
@@ -33,14 +33,14 @@ class CommandProcess:
     Args:
         settings: additional variables of the environment.
         folder: working and data folder, only for this process.
-        arguments: the command and its options.
+        arguments: the command and its options; of a subclass only the options.
         program: Python arguments that run `headwater`.
 
     Attributes:
         folder: working and data folder.
-        name: name of the folder.
-        process: the process.
     """
+
+    command: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
@@ -49,7 +49,7 @@ class CommandProcess:
         self._out, self._err = folder / "out", folder / "err"
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, *program, *arguments, "--json"],
+                [sys.executable, *program, *self.command, *arguments, "--json"],
                 env={**os.environ, "HEADWATER_DATA_DIR": str(folder), **settings},
                 stdout=out,
                 stderr=err,
@@ -118,20 +118,13 @@ class CommandProcess:
             time.sleep(_POLL_SECONDS)
 
 
+P = TypeVar("P", bound=CommandProcess)
+
+
 class ConsumerProcess(CommandProcess):
-    """A running `headwater consume`.
+    """A running `headwater consume`."""
 
-    Args:
-        settings: additional variables of the environment.
-        folder: working and data folder, only for this process.
-        arguments: further options of `consume`.
-        program: Python arguments that run `headwater`.
-    """
-
-    def __init__(
-        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
-    ) -> None:
-        super().__init__(settings, folder, "consume", "--port", "0", *arguments, program=program)
+    command = ("consume", "--port", "0")
 
     @property
     def port(self) -> int:
@@ -176,19 +169,9 @@ class ConsumerProcess(CommandProcess):
 
 
 class ServeProcess(CommandProcess):
-    """A running `headwater serve`.
+    """A running `headwater serve`."""
 
-    Args:
-        settings: additional variables of the environment.
-        folder: working and data folder, only for this process.
-        arguments: further options of `serve`.
-        program: Python arguments that run `headwater`.
-    """
-
-    def __init__(
-        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
-    ) -> None:
-        super().__init__(settings, folder, "serve", *arguments, program=program)
+    command = ("serve",)
 
     def url(self) -> str:
         """URL of the server, once it listens."""
@@ -197,11 +180,18 @@ class ServeProcess(CommandProcess):
 
 
 @contextlib.contextmanager
-def serving(settings: Mapping[str, str], *arguments: str) -> Iterator[ServeProcess]:
-    """Run a server during the block; it is always ended afterwards. `arguments` are options of the command."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = ServeProcess(settings, Path(folder), *arguments)
+def running(
+    kind: type[P], settings: Mapping[str, str], *arguments: str, program: Sequence[str] = PROGRAM
+) -> Iterator[P]:
+    """Run a process in a temporary folder during the block; it is always ended afterwards."""
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
+        process = kind(settings, Path(folder), *arguments, program=program)
         try:
-            yield server
+            yield process
         finally:
-            server.end()
+            process.end()
+
+
+def serving(settings: Mapping[str, str], *arguments: str) -> contextlib.AbstractContextManager[ServeProcess]:
+    """Run a server during the block. `arguments` are options of the command."""
+    return running(ServeProcess, settings, *arguments)

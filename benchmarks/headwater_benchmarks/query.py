@@ -46,8 +46,6 @@ class QuestionKind:
     """One kind of question.
 
     Attributes:
-        name: name in the report.
-        questions: the questions of a round.
         answers: functions that answer a question, by contestant, Headwater first.
         goal_ms: goal for Headwater's p95.
     """
@@ -106,7 +104,6 @@ def bench_query(
     """Create the estate if it is missing, ask, and report.
 
     Args:
-        size: size of the estate.
         rounds: number of counted rounds.
         questions: questions of each kind in each round.
         stores: folder of the kept estates.

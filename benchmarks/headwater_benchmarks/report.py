@@ -34,7 +34,6 @@ class Goal:
     Attributes:
         name: name of the figure, with the unit last: `trace, one hop, p95 ms`.
         value: measured value; None if it couldn't be measured.
-        goal: the value to reach.
         direction: whether larger or smaller values meet the goal.
     """
 

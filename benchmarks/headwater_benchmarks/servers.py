@@ -25,13 +25,7 @@ PAGE_CACHE_MB = 2_048
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Running Neo4j server.
-
-    Attributes:
-        target: address and account.
-        driver: driver of the database.
-        pid: process id of the server.
-    """
+    """Running Neo4j server."""
 
     target: Neo4jTarget
     driver: Driver

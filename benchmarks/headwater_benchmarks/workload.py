@@ -63,12 +63,9 @@ class StreamingQuery:
     """A streaming query: an endless series of micro-batches with consecutive offsets.
 
     Args:
-        number: part of the query's name.
-        dice: random generator.
         reads, writes: topics of the query; by default `events-<number>` and `enriched-<number>`.
         upstream: query that writes the topic `reads`. Each micro-batch ends within the output of the upstream query's
             micro-batch with the same batch id. Call `next` of both queries with equal numbers, upstream first.
-        partitions: number of partitions of each topic.
         to_table: whether the query writes snapshots of a table instead of a topic.
         irregular: whether the written rows and the delay of each micro-batch are random, too. Otherwise these numbers
             follow from others, and a store could compress them away.
@@ -168,10 +165,7 @@ class BatchJob:
     """A batch job: emits its plan once, then a START and an end for each run.
 
     Args:
-        number: part of the job's name.
-        dice: random generator.
         inputs, outputs: tables of the job.
-        columns: columns of each output.
         failing: share of runs that fail.
     """
 
@@ -308,7 +302,6 @@ class Mixture:
     """Endless stream of events: iterate over it; `finish` returns the delayed events.
 
     Args:
-        seed: seed of all random choices.
         proportions: shares of the kinds of events.
     """
 

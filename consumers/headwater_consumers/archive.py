@@ -40,8 +40,6 @@ class ArchivedOffsets:
 
     Attributes:
         partition: a partition of one incarnation of the topic.
-        begin: the first offset.
-        end: offset after the last one.
         records: number of offsets from `begin` to `end` that the archive has.
     """
 
@@ -143,9 +141,6 @@ def _record(row: dict[str, Any]) -> FetchedRecord:
 class ArchiveSource:
     """A `kafka.source.RecordSource` of all records in an archive, with all partitions assigned to its only member.
 
-    Args:
-        archive: archive to read.
-
     Attributes:
         kept: archived offsets.
     """
@@ -239,9 +234,7 @@ def archived_micro_batches(
     ignored.
 
     Args:
-        archive: archive of the events topic.
         decoder: decoder with the schemas of the archive's records.
-        tenant: tenant of the query.
         job: job of the query; its events have one record key.
         query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.

@@ -16,8 +16,6 @@ class Chain:
     """Counts of one query's intervals.
 
     Attributes:
-        key: key of the Query node.
-        tenant: tenant of the query.
         query_id: Spark's id of the query.
         name: name for people: the query's name, else its id.
         intervals: number of micro-batches that are stored individually.

@@ -53,7 +53,6 @@ def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_
     """Make a driver with short timeouts: 5 s to connect, 10 s for a connection from its pool. It doesn't connect yet.
 
     Args:
-        target: address of the graph.
         user_agent: name of the connections in Neo4j's query log.
         retry_seconds: time limit of retries of a transaction function after a transient error; 0 for no retries.
         pool_size: maximum number of connections.

@@ -143,7 +143,6 @@ class Neighbour(NamedTuple):
 
     Attributes:
         query: key of its query.
-        batch_id: its batch id.
         positions: register `position` of each use that has this register.
     """
 
@@ -313,8 +312,6 @@ class RunSeen(NamedTuple):
     """Properties of a run from which its end is inferred.
 
     Attributes:
-        key: key of the node.
-        run_id: its id.
         reported: true if the run reported COMPLETE, FAIL or ABORT.
         first, last: first and last observation; None if the run wasn't observed.
         parent: key of the parent run; None if it has none.
@@ -369,7 +366,6 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
     """Infer the end of a run whose streaming query went on in a later run.
 
     Args:
-        run: the run.
         later: first run of the same query (in order of time and key) that began after `run` was last seen.
     """
     if run.reported or run.last is None or later is None or later.first is None:
@@ -383,7 +379,6 @@ def application_end(
     """Infer the end of an application's run whose queries were continued by another application.
 
     Args:
-        run: the run.
         children: runs that it started and that reported no end; each with the argument `later` for `own_end`.
         last: latest observation of this run and of all runs that it started.
     """

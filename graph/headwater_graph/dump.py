@@ -223,11 +223,8 @@ class Comparison:
     """Differences between two dumps.
 
     Attributes:
-        equal: number of lines in both dumps.
         missing: number of expected lines that weren't found.
-        extra: number of unexpected lines.
         changed: number of lines with the same key in both dumps and different properties.
-        samples: the first differences.
     """
 
     equal: int = 0
@@ -294,7 +291,6 @@ def summary_differences(
     """List properties and relationships, by name, in which a segment's summary differs from its micro-batches.
 
     Args:
-        place: the segment.
         record: record of the statement `dump_segment`, times as aware datetimes.
         intervals: its micro-batches by ascending batch id.
         before: last micro-batch of the previous segment.

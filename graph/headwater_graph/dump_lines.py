@@ -30,7 +30,6 @@ def segment_line(key: str, differences: Mapping[str, Any]) -> str:
     """Make the line of a segment whose summary doesn't follow from its micro-batches, without a newline.
 
     Args:
-        key: key of the node.
         differences: found values of the properties and relationships that differ, by name.
     """
     return _line({"key": key, "labels": [SEGMENT], "properties": differences})
@@ -47,8 +46,6 @@ def relationship_line(
     """Make the line of one relationship, without a newline.
 
     Args:
-        start: key of the start node.
-        end: key of the end node.
         properties: stored properties; times as aware datetimes.
         stamp: `_stamp` of the start node.
         internal: whether to include properties that begin with `_`.

@@ -80,7 +80,6 @@ def owned(tenant: str, kind: str, namespace: str, asset: str) -> Props:
     """Access-control properties of a node: the asset that it belongs to, and the asset's scope.
 
     Args:
-        tenant: tenant of the asset.
         kind: "dataset", "job" or "consumer".
         namespace: namespace of the dataset or job; empty for a consumer.
         asset: key of the dataset, job or consumer. Nodes of the asset, such as columns and runs, have this key, too.

@@ -62,7 +62,6 @@ def micro_batch_lines(
     """Lines of the micro-batches of one query, as (key, line) in order of key.
 
     Args:
-        intervals: micro-batches in batch order.
         before: micro-batch before them; the lines include its NEXT.
         internal: whether to include properties that begin with `_`.
     """

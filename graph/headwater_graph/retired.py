@@ -31,7 +31,6 @@ class RetiredBatches:
     """Retention state of a dump, query by query: retired batch ids and summaries.
 
     Args:
-        session: session with the database.
         internal: whether the dump includes properties that begin with `_`.
     """
 

@@ -25,7 +25,6 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
     """Return the error message for a graph of another version.
 
     Args:
-        found: the graph's version.
         verb: this release's use of the graph, "reads" or "writes".
         at: address of the graph, with a space before it.
     """
@@ -51,11 +50,7 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
 
 
 class GraphVersionMismatch(Exception):  # noqa: N818 - named for the fault, like the materializer's errors
-    """The graph was made with another version of the model: fatal, nothing was written.
-
-    Attributes:
-        expected: version that this release needs.
-    """
+    """The graph was made with another version of the model: fatal, nothing was written."""
 
     def __init__(self, found: int) -> None:
         super().__init__(version_mismatch(found, verb="writes"))

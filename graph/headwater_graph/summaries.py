@@ -31,7 +31,6 @@ def horizon_of(tenant: str, jobs: Iterable[tuple[str, str]], retentions: Mapping
     """Return the retention horizon of a query.
 
     Args:
-        tenant: tenant of the query.
         jobs: namespace and name of each job that started it.
         retentions: retention rules by key.
     """

@@ -85,7 +85,6 @@ class CollectedEdges:
         top_level: for each dataset whose schema the document has: names of its top-level fields.
         edges: edges; their `output` and `input` are indices of `datasets`.
         datasets: index of each dataset in the lineage's table of datasets.
-        expressions: expressions by id.
         covered: for each output: names of its fields that have sources in the facets.
     """
 

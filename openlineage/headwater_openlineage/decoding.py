@@ -114,7 +114,6 @@ class _Fault:
     """Placeholder for a refused value in a document: its JSON pointer is known only after parsing.
 
     Attributes:
-        reason: reason of the refusal.
         name: the member at fault, if the fault replaces its whole object; else None.
     """
 

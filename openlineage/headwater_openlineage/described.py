@@ -16,7 +16,7 @@ from headwater_openlineage.facets import kept
 from headwater_openlineage.jobs import job_fields, processing_type
 from headwater_openlineage.origin import without
 from headwater_openlineage.parts import Shared
-from headwater_openlineage.reading import Json, given_text, need_dataset, need_text, read_facets, text
+from headwater_openlineage.reading import Json, need_dataset, need_job, read_facets, text
 from headwater_schemas.events import DatasetEvent, DatasetRef, DatasetUse, JobEvent, JobRef, Position, TableSnapshot
 
 Facets: TypeAlias = Mapping[str, tuple[Json, str]]
@@ -160,7 +160,7 @@ def described_job(job: Json, at: str, unread: Collection[str] = ()) -> Described
     shared = _shared(job)
     if shared is not None and isinstance(shared.described, DescribedJob):
         return shared.described
-    ref = JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
+    ref = need_job(job, at)
     found = DescribedJob(ref, job, *read_facets(job, "facets", at, unread), 0 if shared is None else len(shared.text))
     if shared is not None:
         shared.described = found

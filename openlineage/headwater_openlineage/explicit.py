@@ -23,7 +23,6 @@ class Explicit:
     """Sources and targets in the explicit lineage facets of one document.
 
     Attributes:
-        sources: source datasets of each target.
         consumed: datasets that feed the job itself.
     """
 

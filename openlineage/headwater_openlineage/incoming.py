@@ -21,7 +21,6 @@ def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
 
     Args:
         document: result of `decode`; not changed.
-        tenant: tenant of the graph.
 
     Raises:
         Refused: the document isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.

@@ -61,7 +61,6 @@ class IntakeNote:
     """Fault in spite of which a document was accepted.
 
     Attributes:
-        kind: category.
         pointer: JSON pointer (RFC 6901) of the field.
         message: the fault and Headwater's repair, without any of the document's values.
     """
@@ -85,7 +84,6 @@ def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], 
 
     Args:
         document: result of `decode`; not changed.
-        tenant: tenant of the graph.
 
     Raises:
         Refused: a fault can't be repaired, or there are more than 50 of them.

@@ -53,11 +53,6 @@ _MADE: Final = LruCache[Made](MAX_BYTES)
 def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
     """Read the lineage of a document's outputs.
 
-    Args:
-        job: job of the document.
-        inputs: inputs of the document.
-        outputs: outputs of the document.
-
     Raises:
         Refused: a facet has an unexpected shape.
     """
@@ -150,8 +145,6 @@ def with_pairs(
     """Add an edge between whole datasets for each pair that no column edge connects.
 
     Args:
-        columns: the column edges.
-        pairs: pairs of source and target.
         possible: pairs whose relation is only possible (kind EXTERNAL).
     """
     before = columns if columns is not None else ColumnLineage()

@@ -51,7 +51,6 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
     """Build the documents of one event.
 
     Args:
-        event: event of any kind.
         plans: column lineages of the event's job by digest; None if unknown.
         coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
     """

@@ -30,7 +30,6 @@ class Shared(dict[str, Any]):
 
     Attributes:
         text: JSON text with sorted keys.
-        colons: number of colons in the text.
         owner: namespace and name of the dataset or job.
         clean: True once the facets are known to have no credentials.
         described: the `DescribedDataset` or `DescribedJob` with these facets; None before it is read.

@@ -20,7 +20,6 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
     An assertion's name is in `name`, and its kind in `assertion`; older producers report only the kind.
 
     Args:
-        dataset: dataset of the facets.
         facets: facets of `inputFacets` or `outputFacets` by name, each with its pointer.
 
     Raises:

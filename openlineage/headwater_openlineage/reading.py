@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 from headwater_openlineage.errors import Refused
-from headwater_schemas.events import DatasetRef
+from headwater_schemas.events import DatasetRef, JobRef
 from headwater_schemas.naming import normal
 
 Json: TypeAlias = dict[str, Any]
@@ -214,3 +214,12 @@ def need_dataset(source: Json, at: str) -> DatasetRef:
     namespace, name = given_text(source, "namespace", at), given_text(source, "name", at)
     ref = normal(namespace, name)
     return ref if ref.name else normal(namespace, need_text(source, "name", at))
+
+
+def need_job(source: Json, at: str) -> JobRef:
+    """Return a job. Its namespace may be empty.
+
+    Raises:
+        Refused: namespace or name is missing.
+    """
+    return JobRef(given_text(source, "namespace", at), need_text(source, "name", at))

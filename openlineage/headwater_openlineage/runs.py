@@ -16,14 +16,13 @@ import msgspec
 
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, given_text, integer, mapping, need_mapping, need_text, step, text
+from headwater_openlineage.reading import Json, integer, mapping, need_job, need_mapping, need_text, step, text
 from headwater_openlineage.times import time
 from headwater_schemas.events import (
     EmissionReason,
     EngineRef,
     IntervalEntry,
     IntervalEvent,
-    JobRef,
     LineageEvent,
     ParentRun,
     Provenance,
@@ -56,15 +55,6 @@ def _uuid(given: str) -> str | None:
     return given.lower() if _UUID.fullmatch(given) else None
 
 
-def job_ref(job: Json, at: str) -> JobRef:
-    """Return the job. Its namespace may be empty.
-
-    Raises:
-        Refused: the namespace or the name is missing.
-    """
-    return JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
-
-
 def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
     """Read the fields of a RunEvent from a run's facets.
 
@@ -93,7 +83,7 @@ def _parent_run(source: Json, at: str) -> ParentRun:
     run = need_mapping(source, "run", at)
     given = need_text(run, "runId", step(at, "run"))
     # Old integrations use the scheduler's id of a parent; handwritten events use the id in the parent's own event.
-    return ParentRun(_uuid(given) or run_id_of(given), job_ref(need_mapping(source, "job", at), step(at, "job")))
+    return ParentRun(_uuid(given) or run_id_of(given), need_job(need_mapping(source, "job", at), step(at, "job")))
 
 
 def _nominal(facet: Json, at: str) -> Fields:
@@ -126,7 +116,6 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
     """Build the interval of a RUN event; None if it has no completed checkpoint.
 
     Args:
-        event: event of kind RUN.
         facets: facets of the run by name, each with its pointer.
 
     Raises:

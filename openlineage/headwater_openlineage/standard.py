@@ -26,7 +26,7 @@ from headwater_openlineage.origin import PART, without, written
 from headwater_openlineage.quality import ASSERTIONS, results_of
 from headwater_openlineage.reading import Json, need_mapping, need_text, read_facets, text
 from headwater_openlineage.runs import interval_of, run_fields, run_ref
-from headwater_openlineage.times import need_time
+from headwater_openlineage.times import time_of
 from headwater_openlineage.uses import LIFECYCLE, entries, use_of
 from headwater_schemas.events import (
     ColumnLineage,
@@ -58,14 +58,13 @@ def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()
 
     Args:
         document: result of `decode`; not changed.
-        tenant: tenant of the graph.
         unread: pointers of facets that are stored but not read; empty for a document in parts.
 
     Raises:
         Refused: the document isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
     """
     kind = _kind(document)
-    context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant, unread)
+    context = _Context(need_text(document, "producer", ""), time_of(document), tenant, unread)
     if kind == "RunEvent":
         return _run(document, context)
     if kind == "JobEvent":

@@ -36,14 +36,10 @@ def time(source: Json, name: str, at: str) -> datetime | None:
     if found is None:
         raise Refused(step(at, name), _WANTED)
     fraction = (found["fraction"] or "")[:6]
+    micros = f".{fraction:0<6}" if fraction else ""
     offset = "+00:00" if found["utc"] else f"{found['sign']}{found['hours']}:{found['minutes']}"
     try:
-        parsed = datetime.fromisoformat(
-            f"{found['date']}T{found['clock']}{'.' * bool(fraction)}{fraction:0<6}{offset}"
-            if fraction
-            else f"{found['date']}T{found['clock']}{offset}"
-        )
-        utc = parsed.astimezone(UTC)
+        utc = datetime.fromisoformat(f"{found['date']}T{found['clock']}{micros}{offset}").astimezone(UTC)
     except (ValueError, OverflowError):
         raise Refused(step(at, name), f"{_WANTED}: there is no such day or hour") from None
     if utc.year not in _YEARS:
@@ -51,15 +47,15 @@ def time(source: Json, name: str, at: str) -> datetime | None:
     return utc
 
 
-def need_time(source: Json, name: str, at: str) -> datetime:
-    """Return a required time, in UTC.
+def time_of(document: Json) -> datetime:
+    """Return the time of a document's event, in UTC.
 
     Raises:
-        Refused: the member is absent; or see `time`.
+        Refused: it is missing; or see `time`.
     """
-    value = time(source, name, at)
+    value = time(document, "eventTime", "")
     if value is None:
-        raise Refused(step(at, name), f"is missing: {_WANTED}")
+        raise Refused("/eventTime", f"is missing: {_WANTED}")
     return value
 
 

@@ -22,7 +22,6 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     """Read the use of a dataset by a run.
 
     Args:
-        dataset: the used dataset.
         entry: the member of `inputs` or `outputs`.
         at: JSON pointer of the use.
         inner: `inputFacets` or `outputFacets`.

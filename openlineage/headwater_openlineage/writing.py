@@ -173,7 +173,6 @@ class FacetWriter:
         Args:
             uses: datasets with the part read or written.
             inner: `inputFacets` or `outputFacets`.
-            lineage: column lineage of the outputs.
             quality: outcomes of assertions on inputs.
         """
         columns = {} if lineage is None else column_lineage_facets(lineage)

@@ -96,7 +96,6 @@ def prepare(
     """Replace PySpark's readers and writers in this process, irreversibly.
 
     Args:
-        channel: channel of the reports.
         scratch: the only folder that may be written.
         empty: see `Looks`.
     """

@@ -43,12 +43,7 @@ def end_with_parent(parent: int) -> None:
 
 
 class Channel:
-    """Channel over two pipes.
-
-    Args:
-        answers: file descriptor of answers.
-        reports: file descriptor for reports.
-    """
+    """Channel over two pipes."""
 
     def __init__(self, answers: int, reports: int) -> None:
         os.set_inheritable(answers, False)  # noqa: FBT003  the standard library's

@@ -66,19 +66,11 @@ class DryDeltaTable:
         return DeltaTableBuilder(cls.merging, "create")
 
     @classmethod
-    def createIfNotExists(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """Start the builder of a table that may exist."""
-        return DeltaTableBuilder(cls.merging, "create")
-
-    @classmethod
     def replace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
         """Start the builder of a table that replaces another."""
         return DeltaTableBuilder(cls.merging, "replace")
 
-    @classmethod
-    def createOrReplace(cls, sparkSession: Any = None) -> DeltaTableBuilder:
-        """Start the builder of a table that may replace another."""
-        return DeltaTableBuilder(cls.merging, "replace")
+    createIfNotExists, createOrReplace = create, replace  # noqa: N815  Delta's names
 
     def toDF(self) -> DataFrame:
         """Return the table's rows."""

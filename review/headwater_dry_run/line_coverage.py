@@ -27,7 +27,6 @@ class LineTracer:
     """Tracer of a script's lines while it runs.
 
     Args:
-        script: path of the script.
         folders: folders whose modules are traced, too, besides the script's folder.
     """
 

@@ -57,7 +57,6 @@ class Looks:
     """Recorder of looks, which returns made-up rows.
 
     Args:
-        sources: sources that the script reads.
         empty: places that get no rows; all others get a made-up row. None: no place gets a row.
 
     Attributes:

@@ -87,11 +87,8 @@ class Actions:
     """Actions of a MERGE that is being built.
 
     Args:
-        merging: builder of the statement.
-        target: target of the MERGE.
         table: plan of the target, in the JVM.
         source: plan of the source rows, in the JVM.
-        on: condition of the MERGE.
 
     Attributes:
         matched, not_matched, not_matched_by_source: actions of each kind in order, in the JVM.

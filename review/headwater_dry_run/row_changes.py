@@ -34,9 +34,7 @@ class _Value:
     """Assignment of a branch: a column, and the expression of its new value.
 
     Attributes:
-        column: name of the table's column.
         label: the column, or the field in it, as spelled in the statement.
-        expression: the JVM's expression.
     """
 
     column: str
@@ -97,8 +95,6 @@ class RowChanges:
         """Report a statement that the script would run.
 
         Args:
-            statement: parsed statement in the JVM.
-            target: table that the statement changes.
             evolves: True if new columns are added to the table, for Spark before 4.0, whose statements don't show this.
 
         Raises:

@@ -91,9 +91,7 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
     reader = Signer(leaves)
     top = reader.plan(nodes)
     columns = ",".join(reader.columns.get(number, "?") for number in top.output)
-    tried = sorted(re.findall(r"\btry_\w+", text))
-    plan_text = CHANGING.sub("", text) if reader.unknown else ""
-    return digest("\n".join([top.text, columns, *tried, plan_text]))
+    return digest("\n".join([top.text, columns, *reader.unwritten(text)]))
 
 
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
@@ -112,9 +110,8 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     """
     reader = Signer(leaves, by_column=True)
     top = reader.plan(nodes)
-    tried = sorted(re.findall(r"\btry_\w+", text))
-    plan_text = CHANGING.sub("", text) if reader.unknown else ""
-    return [digest("\n".join([top.rows, reader.columns.get(each, "?"), *tried, plan_text])) for each in top.output]
+    unwritten = reader.unwritten(text)
+    return [digest("\n".join([top.rows, reader.columns.get(each, "?"), *unwritten])) for each in top.output]
 
 
 def digest(text: str) -> str:
@@ -142,6 +139,10 @@ class Signer:
             "Join": self._join,
             "Union": self._union,
         }
+
+    def unwritten(self, text: str) -> list[str]:
+        """Return the parts of a plan's text that its JSON lacks; the whole text if unknown parts may matter."""
+        return [*sorted(re.findall(r"\btry_\w+", text)), CHANGING.sub("", text) if self.unknown else ""]
 
     def plan(self, nodes: Nodes) -> _Operator:
         """Return the topmost operator, with all operators below it."""

@@ -67,7 +67,6 @@ class Sources:
     """Provider of empty frames and tables, which replace the sources that the script reads.
 
     Args:
-        channel: channel for questions about schemas.
         scratch: working folder of the script.
 
     Attributes:
@@ -120,7 +119,6 @@ class Sources:
         """Return an empty frame in place of a source.
 
         Args:
-            source: source that is read.
             schema: schema that the script declares; None: the dataset's declared schema.
             streaming: True if it is read as a stream.
 

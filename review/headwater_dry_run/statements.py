@@ -22,29 +22,13 @@ if TYPE_CHECKING:
 # Names of Spark's classes of parsed SQL statements (unresolved commands), by their effect.
 _OF_SESSION: Final = frozenset(
     {
-        "CreateViewCommand",
-        "CreateTempViewUsing",
-        "SetCommand",
-        "SetCatalogAndNamespace",
-        "ResetCommand",
-        "CacheTable",
-        "UncacheTable",
-        "CacheTableAsSelect",
-        "CreateFunctionCommand",
-        "CreateUserDefinedFunctionCommand",
-        "ShowTables",
-        "ShowColumns",
-        "DescribeRelation",
-        "ExplainCommand",
-        "SetVariable",
-        "CreateVariable",
-        "ShowCurrentNamespaceCommand",
-        "ShowNamespaces",
-        "CreateNamespace",
-        "AddJarsCommand",
-        "ClearCacheCommand",
+        "CreateViewCommand", "CreateTempViewUsing", "SetCommand", "SetCatalogAndNamespace", "ResetCommand",
+        "CacheTable", "UncacheTable", "CacheTableAsSelect", "CreateFunctionCommand",
+        "CreateUserDefinedFunctionCommand", "ShowTables", "ShowColumns", "DescribeRelation", "ExplainCommand",
+        "SetVariable", "CreateVariable", "ShowCurrentNamespaceCommand", "ShowNamespaces", "CreateNamespace",
+        "AddJarsCommand", "ClearCacheCommand",
     }
-)
+)  # fmt: skip
 _MAKES_TABLE: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
 _MAKES_EMPTY_TABLE: Final = frozenset({"CreateTable", "ReplaceTable"})
 _REPLACES: Final = frozenset({"ReplaceTable", "ReplaceTableAsSelect"})
@@ -52,26 +36,12 @@ _CHANGES_ROWS: Final = frozenset({"MergeIntoTable", "UpdateTable", "DeleteFromTa
 _CHANGES_TABLE: Final = _MAKES_EMPTY_TABLE | frozenset({"DropTable", "AddColumns", "DropColumns", "RenameColumn"})
 _WITHOUT_QUERY: Final = frozenset(
     {
-        "AddPartitions",
-        "AlterColumn",
-        "AlterColumns",
-        "AnalyzeColumn",
-        "AnalyzeTable",
-        "Call",
-        "CommentOnTable",
-        "DropPartitions",
-        "RefreshTable",
-        "RenamePartitions",
-        "RenameTable",
-        "RepairTable",
-        "SetTableLocation",
-        "SetTableProperties",
-        "SetTableSerDeProperties",
-        "TruncatePartition",
-        "TruncateTable",
+        "AddPartitions", "AlterColumn", "AlterColumns", "AnalyzeColumn", "AnalyzeTable", "Call", "CommentOnTable",
+        "DropPartitions", "RefreshTable", "RenamePartitions", "RenameTable", "RepairTable", "SetTableLocation",
+        "SetTableProperties", "SetTableSerDeProperties", "TruncatePartition", "TruncateTable",
         "UnsetTableProperties",
     }
-)
+)  # fmt: skip
 """Statements whose effect depends only on their text."""
 
 _COMMAND_CLASSES: Final = tuple(
@@ -117,7 +87,6 @@ class _Statement:
     """SQL statement.
 
     Args:
-        text: text in the script.
         has_values: True if it has parameters with values.
     """
 

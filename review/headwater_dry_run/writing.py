@@ -37,37 +37,14 @@ _COLUMN: Final = re.compile(r"^Column<'(.*)'>$", re.DOTALL)
 
 
 class Writes:
-    """Reporter of the script's outputs.
-
-    Args:
-        frames: describer of frames.
-    """
+    """Reporter of the script's outputs."""
 
     def __init__(self, sources: Sources, frames: Frames) -> None:
         self.sources, self.frames = sources, frames
 
-    def report(
-        self,
-        frame: DataFrame,
-        target: ScriptSource,
-        *,
-        format_: str | None = None,
-        mode: str = "",
-        options: Mapping[str, str] | None = None,
-        partitioned_by: Sequence[str] = (),
-        streaming: bool = False,
-    ) -> None:
-        """Report a frame that the script would write."""
-        self.report_found(
-            self.frames.described(frame),
-            frame.schema,
-            target,
-            format_=format_,
-            mode=mode,
-            options=options,
-            partitioned_by=partitioned_by,
-            streaming=streaming,
-        )
+    def report(self, frame: DataFrame, target: ScriptSource, **write: Any) -> None:
+        """Report a frame that the script would write; `write` has the further arguments of `report_found`."""
+        self.report_found(self.frames.described(frame), frame.schema, target, **write)
 
     def report_found(
         self,
@@ -252,7 +229,6 @@ def _write_arguments(state: dict[str, Any], writes: Writes, *, is_partitioned: b
     """Return the arguments of `Writes.report` that describe a writer's format, mode, options and partitioning.
 
     Args:
-        state: the writer's state.
         writes: the session's writes.
         is_partitioned: True if the output may have partitions that the writer doesn't name.
     """

@@ -79,7 +79,6 @@ def review_by_kind(
 
     Args:
         dataset: dataset of the schemas; its key is empty.
-        differences: all differences.
         sources: origin of the old and the new schema.
         columns: number of columns in the new schema.
         notes: sentences on the basis of the verdict.

@@ -61,7 +61,6 @@ class StartColumns:
     """Columns of a dataset in the graph, at which differences begin.
 
     Args:
-        tenant: tenant of the graph.
         columns: `id`, `name` and `gone` of each column (`columns_of`).
     """
 

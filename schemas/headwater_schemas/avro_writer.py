@@ -12,30 +12,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Write: TypeAlias = Callable[[bytearray, Any], None]
 """Function that appends the encoding of one value to the bytes."""
 
 
-class Field(NamedTuple):
-    """A field of a record.
-
-    Attributes:
-        name: name of the field.
-        write: writes the value; not called for None in a nullable field, whose encoding is only `NULL`.
-        nullable: True if `VALUE` precedes a value that isn't None.
-    """
-
-    name: str
-    write: Write
-    nullable: bool
-
-
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS: Final = 86_400
 _SECOND_MICROS: Final = 1_000_000
-NULL, VALUE, _END = 0, 2, 0
+_NULL, _VALUE, _END = 0, 2, 0
 _ONE_BYTE: Final = 63
 """Greatest length of a text that is encoded in one byte."""
 _DOUBLE: Final = struct.Struct("<d")
@@ -51,15 +37,6 @@ def compiled(schema: Any) -> Write:
         ValueError: the schema has a union other than null and one type, or a type that no event has.
     """
     return _writer(schema, {})
-
-
-def compiled_fields(schema: Any) -> list[Field]:
-    """Compile a record's schema into writers of its fields, in order; together they write the record.
-
-    Raises:
-        ValueError: as for `compiled`.
-    """
-    return _fields(schema, {})
 
 
 def _writer(schema: Any, named: dict[str, Write]) -> Write:
@@ -78,31 +55,26 @@ def _writer(schema: Any, named: dict[str, Write]) -> Write:
 
 
 def _record(schema: Any, named: dict[str, Write]) -> Write:
-    fields = _fields(schema, named)
-
-    def write(out: bytearray, value: Any) -> None:
-        for name, write_field, nullable in fields:
-            item = value[name]
-            if nullable:
-                if item is None:
-                    out.append(NULL)
-                    continue
-                out.append(VALUE)
-            write_field(out, item)
-
-    return write
-
-
-def _fields(schema: Any, named: dict[str, Write]) -> list[Field]:
-    fields: list[Field] = []
+    fields: list[tuple[str, Write, bool]] = []
     for field in schema["fields"]:
         type_, nullable = field["type"], False
         if isinstance(type_, list):
             if len(type_) != 2 or type_[0] != "null":
                 raise ValueError(f"the union of the field {field['name']} isn't null and one other type, in this order")
             type_, nullable = type_[1], True
-        fields.append(Field(field["name"], _writer(type_, named), nullable))
-    return fields
+        fields.append((field["name"], _writer(type_, named), nullable))
+
+    def write(out: bytearray, value: Any) -> None:
+        for name, write_field, nullable in fields:
+            item = value[name]
+            if nullable:
+                if item is None:
+                    out.append(_NULL)
+                    continue
+                out.append(_VALUE)
+            write_field(out, item)
+
+    return write
 
 
 def _varint(out: bytearray, value: int) -> None:
@@ -124,19 +96,12 @@ def _integer(bits: int) -> Write:
     return write
 
 
-def write_size(out: bytearray, size: int) -> None:
-    """Append the size of a text, an array or a map."""
-    _varint(out, size << 1)
-
-
-def write_long(out: bytearray, number: int) -> None:
-    """Append an integer of at most 64 bits."""
-    _varint(out, number << 1 if number >= 0 else ~(number << 1))
-
-
 def _timestamp(out: bytearray, value: Any) -> None:
     since = value - _EPOCH
-    write_long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND_MICROS + since.microseconds)
+    _long(out, (since.days * _DAY_SECONDS + since.seconds) * _SECOND_MICROS + since.microseconds)
+
+
+_int, _long = _integer(32), _integer(64)
 
 
 def _string(out: bytearray, value: Any) -> None:
@@ -198,8 +163,8 @@ _PLAIN: Final[dict[str, Write]] = {
     "string": _string,
     "boolean": _boolean,
     "double": _double,
-    "int": _integer(32),
-    "long": _integer(64),
+    "int": _int,
+    "long": _long,
 }
 _COMPOUND: Final[dict[str, Callable[[Any, dict[str, Write]], Write]]] = {
     "record": _record,

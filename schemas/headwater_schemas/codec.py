@@ -23,7 +23,7 @@ from fastavro import parse_schema, schemaless_reader
 from fastavro.read import SchemaResolutionError
 
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, AvroSchema, current_schema, released_schemas
-from headwater_schemas.avro_writer import NULL, VALUE, Field, compiled_fields
+from headwater_schemas.avro_writer import Write, compiled
 from headwater_schemas.errors import (
     EmptyRecordError,
     EncodeError,
@@ -102,14 +102,7 @@ def encode(event: LineageEvent) -> bytes:
         raise EncodeError(broken.message, field=broken.field)
     out = bytearray(_single_object_head())
     try:
-        for name, write, nullable in _fields():
-            item = datum[name]
-            if nullable:
-                if item is None:
-                    out.append(NULL)
-                    continue
-                out.append(VALUE)
-            write(out, item)
+        _write()(out, datum)
     except (ValueError, OverflowError, TypeError) as error:
         # Searches for the invalid value, which the types allow.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
@@ -118,8 +111,8 @@ def encode(event: LineageEvent) -> bytes:
 
 
 @cache
-def _fields() -> list[Field]:
-    return compiled_fields(current_schema().parsed)
+def _write() -> Write:
+    return compiled(current_schema().parsed)
 
 
 @cache

@@ -43,7 +43,6 @@ class ColumnChanges(msgspec.Struct, frozen=True, omit_defaults=True):
     """Column changes of an ALTER or a REPLACE TABLE that the dataset's schema doesn't show.
 
     Attributes:
-        renamed: renamed columns.
         dropped: paths of columns whose values are gone. A column that is added later under the same name is another
             column.
     """
@@ -56,7 +55,6 @@ class AddedFiles(msgspec.Struct, frozen=True):
     """The files that a version of a table added.
 
     Attributes:
-        count: number of files.
         paths: all paths, or only the first in sorted order if `len(paths) < count`.
     """
 

@@ -22,7 +22,6 @@ class Record(msgspec.Struct, frozen=True):
     """Encoded event with its key and headers.
 
     Attributes:
-        event_id: id of the event.
         kind: kind of the event, e.g. `INTERVAL`.
         key: `identity.record_key` of the event.
         value: `codec.encode` of the event.

@@ -277,7 +277,6 @@ def redact(text: str, *, max_chars: int | None = None) -> str:
     datasets.
 
     Args:
-        text: any text.
         max_chars: cut the result here, after redacting: a cut never exposes half a secret.
     """
     if not _HARMLESS.fullmatch(text):

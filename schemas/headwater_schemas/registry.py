@@ -48,7 +48,6 @@ class RegistryClient:
     """Looks schemas up in a registry, and registers Headwater's. Safe to use from many threads.
 
     Args:
-        settings: settings of the registry.
         clock: monotonic seconds.
 
     Raises:

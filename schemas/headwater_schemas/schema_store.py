@@ -31,6 +31,7 @@ ASK_AGAIN_SECONDS = 60.0
 _UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
 _MOST_SCHEMAS = 1_000
 _POLL_SECONDS = 0.2
+_REFRESH_SECONDS = 10.0
 _SLICE_SECONDS = 0.5
 
 
@@ -39,8 +40,6 @@ class SchemaStore:
 
     Args:
         consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
-        topic: the schemas topic.
-        timeout_seconds: time limit of one refresh.
         make_consumer: `confluent_kafka.Consumer`, or a substitute.
         clock: monotonic seconds.
     """
@@ -50,13 +49,11 @@ class SchemaStore:
         consumer_conf: Mapping[str, Any],
         topic: str,
         *,
-        timeout_seconds: float = 10.0,
         make_consumer: Callable[[dict[str, Any]], Consumer] = Consumer,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._conf = consumer_conf
         self._topic = topic
-        self._timeout_seconds = timeout_seconds
         self._make_consumer = make_consumer
         self._clock = clock
         self._schemas = {schema.fingerprint: schema for schema in released_schemas()}
@@ -109,7 +106,7 @@ class SchemaStore:
 
     def _refresh(self) -> None:
         """Read the topic from the last refresh's end to its current end."""
-        deadline = self._clock() + self._timeout_seconds
+        deadline = self._clock() + _REFRESH_SECONDS
         try:
             consumer = self._connected()
             ends = self._ends(consumer, deadline)

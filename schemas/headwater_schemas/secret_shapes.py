@@ -86,7 +86,6 @@ def without_shapes(text: str, lowered: str, mask: str) -> str:
     """Replace each token and key in `text` by a mask.
 
     Args:
-        text: any text.
         lowered: the text in lower case.
         mask: replacement, of any length.
     """

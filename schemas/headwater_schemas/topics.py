@@ -102,7 +102,6 @@ class TopicSpec:
     """Required settings of a topic.
 
     Attributes:
-        name: name of the topic.
         partitions: number of partitions at creation; an existing topic keeps its number. `BROKER_DEFAULT`: the broker's
             default.
         config: topic settings by Kafka's names.
@@ -144,7 +143,6 @@ def topic_specs(
     """Return the required settings of the three topics.
 
     Args:
-        names: names of the topics.
         partitions: number of partitions of the events topic. The other topics have one partition: they are small, and
             read in order.
         replication_factor: number of replicas of each of the three topics.

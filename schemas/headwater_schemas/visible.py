@@ -12,7 +12,6 @@ an invisible character. A backslash in a name isn't escaped: `--json` gives the 
 
 from __future__ import annotations
 
-import logging
 import re
 
 _UNUSUAL = re.compile(r"[^ -~]")
@@ -38,14 +37,6 @@ def visible_lines(text: str) -> str:
 def json_escaped(document: str) -> str:
     r"""Return an equivalent JSON document in which the characters to escape are `\uXXXX`."""
     return document if document.isascii() and "\x7f" not in document else _UNUSUAL_IN_LINES.sub(_as_json, document)
-
-
-class VisibleFormatter(logging.Formatter):
-    """Formatter of log records and their tracebacks, escaped by `visible_lines`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Format a record, for logging."""
-        return visible_lines(super().format(record))
 
 
 def is_visible(character: str) -> bool:

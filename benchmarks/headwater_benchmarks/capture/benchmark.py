@@ -57,12 +57,10 @@ class CaptureOptions:
     Attributes:
         rounds: number of counted rounds, of micro-batches and of writes.
         micro_batches: micro-batches of each contestant in each round.
-        records: records in a micro-batch.
         rows, columns: size of a batch job's output.
         writes: batch writes of each contestant in each round.
         plan_columns: columns of the large plan.
         warm_up: number of uncounted rounds before: a new JVM takes ten times as long.
-        seed: seed of the records.
     """
 
     rounds: int = 5
@@ -82,11 +80,8 @@ class CaptureContestant:
 
     Attributes:
         number: part of the names of the contestant's topics.
-        name: name in the report.
         folder: folder of the driver's checkpoint, output and log.
-        process: process of the driver.
         connection: connection to the driver; None before the driver has connected.
-        measured: measurements of the contestant.
         filled: number of records sent to the topic of the contestant's query.
     """
 

@@ -19,9 +19,7 @@ class SentEvents:
     """Events and bytes that one contestant has sent.
 
     Attributes:
-        events: number of events.
         bytes: size of the events and their keys.
-        kinds: number of events of each kind.
     """
 
     events: int = 0

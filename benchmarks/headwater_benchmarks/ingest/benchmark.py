@@ -70,7 +70,6 @@ class IngestOptions:
         by_hand: number of records for naive and sink; 0: all. With fewer than all, the ratios of naive and sink to
             Headwater compare different work.
         baselines: whether to include floor, naive and sink.
-        seed: seed of the events.
     """
 
     events: int = 10_000

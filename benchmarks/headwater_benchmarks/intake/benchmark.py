@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ from headwater_benchmarks.draining import (
 from headwater_benchmarks.intake.documents import ClientDocument, documents
 from headwater_benchmarks.intake.rentgen import InstalledRentgen, RunningRentgen, installed, rentgen_up
 from headwater_benchmarks.measuring import in_turns, processor_seconds
-from headwater_benchmarks.processes import CommandProcess, ConsumerProcess, serving
+from headwater_benchmarks.processes import CommandProcess, ConsumerProcess, running, serving
 from headwater_benchmarks.report import ROUNDS, Goal, goals_table, ratio, report, shown, spread, table
 from headwater_benchmarks.servers import Database, broker_up, neo4j_up
 from headwater_benchmarks.workload import Mixture
@@ -62,7 +61,6 @@ class IntakeOptions:
         warm_up: number of events of the same jobs before the measured events of each turn.
         batch: events in a request over HTTP; 1: single events.
         rentgen: Python of an environment with Data.Rentgen; None: at the location that the docs describe.
-        seed: seed of the events.
     """
 
     events: int = QUICK
@@ -221,17 +219,13 @@ def _consuming(
     def committed() -> int:
         return sum(each.offset for each in reader.committed(partitions, timeout_seconds=_REQUEST_SECONDS).values())
 
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
-        consumer = ConsumerProcess(variables, Path(folder))
+    with running(ConsumerProcess, variables) as consumer:
 
         def until_stored(count: int) -> None:
             consumer.until(lambda: committed() >= count, f"{count} events", seconds=_SETTLE_SECONDS)
 
-        try:
-            consumer.until(consumer.ready, "readiness", seconds=_SETTLE_SECONDS)
-            yield consumer, until_stored
-        finally:
-            consumer.end()
+        consumer.until(consumer.ready, "readiness", seconds=_SETTLE_SECONDS)
+        yield consumer, until_stored
 
 
 def _watch(**pids: int) -> Callable[[], tuple[float, dict[str, float]]]:

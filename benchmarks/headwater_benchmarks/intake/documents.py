@@ -32,8 +32,6 @@ class ClientDocument:
     """A document of a client.
 
     Attributes:
-        data: bytes of the document.
-        run: id of the run.
         events: number of Headwater's events made from the document.
     """
 
@@ -46,8 +44,6 @@ def documents(count: int, *, seed: int, after: int = 0) -> list[ClientDocument]:
     """Make documents of alternating jobs, equal for equal seeds.
 
     Args:
-        count: number of documents.
-        seed: seed of all random choices.
         after: number of documents of the same seed that were sent earlier, so that most jobs are already in the graph.
     """
     dice = random.Random(seed)  # noqa: S311  no secret

@@ -47,7 +47,6 @@ class InstalledRentgen:
     Attributes:
         python: interpreter of the environment with Data.Rentgen.
         programs: folder of PostgreSQL's programs.
-        version: version of Data.Rentgen.
     """
 
     python: Path
@@ -84,7 +83,6 @@ class RunningRentgen:
         peer: installation of Data.Rentgen.
         postgres: PostgreSQL's first process.
         port: port of PostgreSQL on the loopback address.
-        folder: folder of logs.
 
     Attributes:
         postgres: PostgreSQL's first process.

@@ -85,7 +85,6 @@ class Fault:
     """A class of faults.
 
     Attributes:
-        name: name in reports.
         happen: function that makes the fault happen, and returns the evidence. Raises NoTraceError if there is no
             evidence of the fault, and NotPossibleError if this machine can't have the fault.
         flows: whether events still reach the graph during the fault. Such faults can happen at the same time: none of

@@ -28,12 +28,6 @@ _FLUSH_SECONDS = 120.0
 class AcknowledgedFeed:
     """Thread that produces events, and the fold of all acknowledged events.
 
-    Args:
-        client: librdkafka settings of the cluster.
-        topic: the events topic.
-        seed: seed of the stream.
-        rate: events per second.
-
     Attributes:
         expected: base facts of all acknowledged events that can be applied.
         acknowledged: number of acknowledged records, including bad records.
@@ -156,7 +150,6 @@ def bad_record(dice: random.Random, good: bytes) -> bytes:
     One of: an empty value, garbage, an unknown schema, a truncated event.
 
     Args:
-        dice: random generator.
         good: a valid event, for the truncated event.
     """
     kinds = (

@@ -21,13 +21,9 @@ class FaultyLink:
 
     Cutting the link resets all connections. While the link is frozen, connections stay open and no data arrives.
 
-    Args:
-        target: the port of the server.
-
     Attributes:
         target: the port of the server, for new connections.
         held_back: number of chunks that arrived while the link was frozen.
-        delayed: number of delayed chunks.
     """
 
     def __init__(self, target: int) -> None:

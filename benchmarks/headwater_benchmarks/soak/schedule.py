@@ -46,7 +46,6 @@ class SoakOptions:
         least_faults: minimum number of faults. The soak continues until it is reached, for twice `seconds` at most, and
             then fails if there were fewer faults.
         seed: seed of the events and of the order of faults. Timing depends on the machine.
-        rate: events per second.
         only: names of the faults to choose from; empty: all faults.
         together: whether faults share a turn, and last no longer than necessary.
         settle_seconds: maximum time of a recovery.
@@ -174,7 +173,6 @@ def soak(options: SoakOptions, report_line: Callable[[str], object] = lambda _: 
     """Run the soak; return the report, whose `failure` names the violated condition.
 
     Args:
-        options: duration and faults.
         report_line: called with a line of text for each fault and comparison.
 
     Raises:

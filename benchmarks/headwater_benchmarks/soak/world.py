@@ -48,16 +48,12 @@ class World:
     """The whole world, a context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
-        seed: seed of the events.
-        rate: events per second.
         together: whether faults happen at the same time. Then there are more consumers, and a fault with a random
             duration lasts only as long as necessary.
         settle_seconds: maximum wait for a recovery.
         program: Python arguments that run `headwater` for the group's members.
 
     Attributes:
-        servers: Kafka and Neo4j.
-        feed: producer of events.
         consumers: members of the group that should be running.
         driver: driver of the graph, which doesn't use the link.
         peaks: peak resident memory in MB of each consumer so far, by name: the kernel's high watermark at the last
@@ -161,7 +157,6 @@ class World:
 
         Args:
             program: Python arguments that run `headwater`; by default those of the other members.
-            settings: further settings of the materializer.
         """
         folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
@@ -361,7 +356,6 @@ def discrepancies(
     """List faults of offsets, dead letters and the graph.
 
     Args:
-        accounting: accounting of the current topic.
         comparison: comparison of the graph with the ledger.
         earlier: numbers of acknowledged and dead-lettered records on deleted incarnations of the topic.
         acknowledged: number of records that the brokers acknowledged.

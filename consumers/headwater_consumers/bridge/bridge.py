@@ -53,7 +53,6 @@ class BridgeTotals:
     """Counts of a bridge. Of each committed record, all events are in `events`, or the record is in `dead_lettered`.
 
     Attributes:
-        consumed: records read.
         events: events acknowledged by the events topic.
         dead_lettered: records acknowledged by the dead-letter topic.
     """
@@ -72,11 +71,7 @@ class BridgeParts:
     """Parts of a bridge.
 
     Attributes:
-        source: source of the OpenLineage topic's records.
-        sink: destination of events.
         dead_letters: destination of records that aren't events.
-        notices: log of faults.
-        tenant: tenant of the lineage.
         document_max_bytes: maximum size of a document.
         drain_seconds: time for the current batch to finish at a stop.
         clock: monotonic seconds.
@@ -329,7 +324,6 @@ class BridgeThread:
     """Bridge in the materializer's process, in a separate thread.
 
     Args:
-        bridge: bridge to run.
         ended: called when the bridge ends by itself, with an error; the materializer should then end, too.
     """
 

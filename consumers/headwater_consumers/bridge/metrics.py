@@ -17,11 +17,7 @@ REASONS = (
 
 
 class BridgeMetrics:
-    """The metrics of one bridge.
-
-    Args:
-        registry: metrics registry of the process.
-    """
+    """The metrics of one bridge."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.consumed = Counter(

@@ -52,7 +52,6 @@ class DocumentRefusedError(Exception):
 
     Attributes:
         status: status of the collector's answer, in words.
-        answer: beginning of the collector's answer.
     """
 
     def __init__(self, status: str, answer: str = "") -> None:
@@ -68,7 +67,6 @@ class Collector(Protocol):
         """Deliver a document; documents stay in order.
 
         Args:
-            document: document to deliver.
             refused: called for a document that is refused for good, at the latest within `flush`.
 
         Raises:
@@ -129,7 +127,6 @@ class KafkaCollector:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: destination topic.
         make_producer: function that makes the producer from its settings.
     """
 
@@ -210,10 +207,7 @@ class RefusedDocuments(Protocol):
         """Store a document durably before returning.
 
         Args:
-            document: the refused document.
-            error: reason of the refusal.
             source: topic, partition and offset of the event's record.
-            event_id: id of the event.
 
         Raises:
             CollectorUnavailableError: the destination is unavailable; try again.

@@ -16,7 +16,7 @@ from headwater_consumers.forward.documents import UnsendableError, sendable_docu
 from headwater_consumers.forward.plans import PlanCache
 from headwater_graph import keys
 from headwater_openlineage.errors import Refused
-from headwater_openlineage.times import need_time
+from headwater_openlineage.times import time_of
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent
 
 Json = dict[str, Any]
@@ -27,7 +27,6 @@ class ExportScope:
     """Filter of the events to export.
 
     Attributes:
-        tenant: tenant of the events.
         datasets: keys of datasets; None: all events. With keys, the export has the runs and jobs that read or wrote one
             of these datasets, the parents of these runs, and events on the datasets themselves.
         since: earliest event time of documents, inclusive; None: no bound.
@@ -45,7 +44,6 @@ class ExportTotals:
     """Counts of an export.
 
     Attributes:
-        read: events read.
         exported: events exported as documents.
         documents: number of documents for these events.
         without_document: events without a counterpart in OpenLineage: declarations, retention and incidents.
@@ -63,8 +61,6 @@ class Exporter:
     """Makes the documents of a scope.
 
     Args:
-        scope: filter of the events.
-        plans: cache of column lineages.
         coalesced: True if micro-batches that share an event share a document.
     """
 
@@ -109,7 +105,7 @@ class Exporter:
         if since is None and until is None:
             return True
         try:
-            time = need_time(document, "eventTime", "")
+            time = time_of(document)
         except Refused:
             return False  # an event of the year 9999 isn't in a span that ends
         return (since is None or since <= time) and (until is None or time < until)

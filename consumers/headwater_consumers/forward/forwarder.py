@@ -62,7 +62,6 @@ class ForwardTotals:
     """Counts of a forwarder.
 
     Attributes:
-        consumed: records read.
         skipped: records that aren't events, are of another tenant, or have an invalid OpenLineage document.
         delivered: documents accepted by the collector.
         refused: documents refused for good by the collector.
@@ -83,17 +82,10 @@ class ForwardParts:
     """Parts of a forwarder.
 
     Attributes:
-        source: source of the events topic's records.
-        decoder: decoder of these records.
-        plans: column lineages.
-        collector: destination of documents.
         refused: destination of documents that the collector refuses.
-        notices: log of faults.
-        warn: function that logs a warning.
         tenant: tenant whose events are forwarded.
         coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
         spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
-        backoff: policy of waits between attempts.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).
     """

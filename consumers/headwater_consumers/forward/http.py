@@ -54,7 +54,6 @@ class HttpCollector:
 
     Args:
         url: `http://…` or `https://…`, without user and password.
-        settings: token, certificates, time limit.
 
     Raises:
         CollectorUnusableError: the URL is invalid, or a certificate can't be read.

@@ -35,9 +35,6 @@ class _Held:
 
     Attributes:
         event: latest event with micro-batches.
-        body: all held micro-batches.
-        record: record of the latest event.
-        offset: offset of the first event's record.
         since: time from which the micro-batches are held, in monotonic seconds.
     """
 

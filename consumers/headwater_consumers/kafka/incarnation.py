@@ -23,7 +23,6 @@ class Incarnation:
     """Looks the topic's id up: when partitions are assigned, before commits, and at least every `CHECK_SECONDS`.
 
     Args:
-        topic: the events topic.
         offsets: reader that asks the brokers.
         notice: called when brokers don't answer, with the error and the attempted operation.
         clock: monotonic seconds.

@@ -62,8 +62,6 @@ class SourceConfig:
 
     Attributes:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the events topic.
-        group: the consumer group.
         queued_kilobytes: librdkafka's fetch-ahead, all partitions together. Together with the three batches it takes
             most of the process's memory.
         record_max_bytes: maximum length of a record; a longer one is reduced to its coordinates. A zstd batch may
@@ -119,7 +117,6 @@ class ClientCallbacks:
 
     Args:
         servers: bootstrap servers, for messages.
-        notices: log of faults.
 
     Attributes:
         reachable: True if a broker was connected at the last callback.

@@ -37,7 +37,6 @@ class LagMetrics:
     """Lag of one group on one topic, as Prometheus metrics.
 
     Args:
-        registry: metrics registry of the process.
         prefix: prefix of the metrics' names, which names the reader of the topic.
         group: the consumer group; all replicas of a group show the same values.
     """
@@ -115,8 +114,6 @@ class LagWatch(AbstractContextManager["LagWatch"]):
     Args:
         offsets: reader of the group's offsets.
         times: reader of the publication times of pending records.
-        topic: topic to read.
-        metrics: metrics that show the lag.
         keep: called with the group's positions, at first and then once an hour.
         clock: monotonic seconds.
         now: Unix time, in seconds.
@@ -162,10 +159,6 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
         Args:
             client: librdkafka settings with the bootstrap servers and the credentials.
-            group: consumer group.
-            topic: topic to read.
-            registry: metrics registry of the process.
-            prefix: prefix of the metrics' names.
             keep: see the class.
 
         Raises:

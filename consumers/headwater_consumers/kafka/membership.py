@@ -12,11 +12,54 @@ POLL_SECONDS = 0.2
 _POSITIONS_SECONDS = 1.0
 
 
+class CatchUp:
+    """Check that the group has caught up with the topic's end offsets at the first call.
+
+    Compares the committed offsets of all members with these end offsets. A partition of a deleted topic counts as
+    caught up.
+
+    Args:
+        source: source whose `positions` has all partitions of the topic, not only this consumer's.
+        clock: monotonic seconds.
+        every_seconds: pause between requests to the brokers.
+        trouble: called with the error if the brokers don't answer.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        clock: Callable[[], float],
+        *,
+        every_seconds: float,
+        trouble: Callable[[BrokerUnavailableError], None] = lambda _: None,
+    ) -> None:
+        self._source = source
+        self._clock = clock
+        self._every_seconds = every_seconds
+        self._trouble = trouble
+        self._goal: dict[Partition, int] | None = None
+        self._next = 0.0
+
+    def done(self) -> bool:
+        """Return True once the group has caught up; False if the brokers don't answer. Asks them periodically."""
+        if self._clock() < self._next:
+            return False
+        self._next = self._clock() + self._every_seconds
+        try:
+            positions = self._source.positions()
+        except BrokerUnavailableError as error:
+            self._trouble(error)
+            return False
+        if self._goal is None:
+            self._goal = {position.partition: position.end for position in positions}
+        reached = {position.partition: max(position.begin, position.committed or 0) for position in positions}
+        return all(reached.get(partition, goal) >= goal for partition, goal in self._goal.items())
+
+
 class Membership:
     """Assigned partitions of one group member, and its offsets; listener of the source.
 
     Args:
-        source: source of the records.
         clock: monotonic seconds.
         not_committed: called with the error of a failed commit.
         trouble: called with the error if the group's positions can't be read.
@@ -35,12 +78,10 @@ class Membership:
         self._source = source
         self._clock = clock
         self._not_committed = not_committed
-        self._trouble = trouble
         self._gone = gone
         self._uncommitted: dict[Partition, int] = {}
         self._committed: dict[Partition, int] = {}
-        self._ends: dict[Partition, int] | None = None
-        self._next_look = 0.0
+        self._catch_up = CatchUp(source, clock, every_seconds=_POSITIONS_SECONDS, trouble=trouble)
         self.partitions: frozenset[Partition] = frozenset()
 
     # Callbacks of the source, within `poll` and `close`.
@@ -93,22 +134,8 @@ class Membership:
             self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
 
     def caught_up(self) -> bool:
-        """Return True once the offsets that were pending at the first call are committed, by any member.
-
-        Sends a request to the brokers at most once a second.
-        """
-        if self._clock() < self._next_look:
-            return False
-        self._next_look = self._clock() + _POSITIONS_SECONDS
-        try:
-            positions = self._source.positions()
-        except BrokerUnavailableError as error:
-            self._trouble(error)
-            return False
-        if self._ends is None:
-            self._ends = {position.partition: position.end for position in positions if position.pending}
-        committed = {position.partition: position.committed or 0 for position in positions}
-        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
+        """Return True once the offsets that were pending at the first call are committed, by any member."""
+        return self._catch_up.done()
 
     def _commit(self) -> None:
         if not self._uncommitted:

@@ -58,9 +58,7 @@ class Notices:
     """Log of faults, with few lines for each cause. A fault that comes and goes is also logged once a minute at most.
 
     Args:
-        warn: function that logs a warning.
         clock: monotonic seconds.
-        every_seconds: interval at which a lasting fault is logged again.
         info: function that logs the end of a fault; default: `warn`.
     """
 
@@ -68,22 +66,20 @@ class Notices:
         self,
         warn: Callable[[str], None],
         clock: Callable[[], float],
-        every_seconds: float = EVERY_SECONDS,
         info: Callable[[str], None] | None = None,
     ) -> None:
         self._warn = warn
         self._info = info or warn
         self._clock = clock
-        self._every = every_seconds
         self._troubles: dict[TroubleCause, _Trouble] = {}
         self._last_reported: dict[TroubleCause, float] = {}
 
     def trouble(self, cause: TroubleCause, message: str) -> None:
-        """Report that a fault began or lasts. It is logged unless it was logged within `every_seconds`."""
+        """Report that a fault began or lasts. It is logged unless it was logged within `EVERY_SECONDS`."""
         now = self._clock()
         new = cause not in self._troubles
         fault = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
-        if cause in self._last_reported and now - self._last_reported[cause] < self._every:
+        if cause in self._last_reported and now - self._last_reported[cause] < EVERY_SECONDS:
             return
         self._last_reported[cause] = now
         if new or not fault.reported:

@@ -55,8 +55,6 @@ class PartitionOffsets:
     """Offsets of one partition, and the group's committed offset.
 
     Attributes:
-        partition: the partition.
-        begin: first offset.
         end: offset of the partition's next record.
         committed: offset that the group consumes next; None if the group has committed none for this incarnation.
     """

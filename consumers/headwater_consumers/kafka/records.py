@@ -28,8 +28,6 @@ class Partition:
     """One partition of one incarnation of a topic.
 
     Attributes:
-        topic: name of the topic.
-        number: number of the partition, from 0.
         topic_id: Kafka's id of this incarnation. A recreated topic has another id, so offsets of the two topics are
             never confused. Empty if the broker is older than topic ids.
     """
@@ -103,8 +101,6 @@ class Decoded:
     """Event with its record.
 
     Attributes:
-        record: unchanged record.
-        event: event to apply.
         of_future: True if the event had a time in the future, which was lowered (`future`).
     """
 
@@ -119,7 +115,6 @@ def next_offsets(
     """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
-        records: records in any order.
         reached: offset at which the end of each partition was reported. The end comes after the partition's `records`,
             and after control records of transactions, which have an offset and are never delivered.
     """

@@ -48,7 +48,6 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: topic to read.
         newest: maximum number of offsets before the end of each partition; None: all offsets.
 
     Raises:
@@ -135,7 +134,6 @@ class PendingTimes:
         Partitions are left out if their record can't be read, has no timestamp, or wasn't read in time.
 
         Args:
-            pending: partitions with pending records.
             timeout_seconds: time limit for all partitions together.
 
         Raises:

@@ -78,7 +78,6 @@ class Unfetchable:
         """Handle a failed fetch of a batch; return the offset to fetch next.
 
         Args:
-            partition: the partition.
             offset: offset of the error; it may be the first of the batch.
             why: librdkafka's text.
         """

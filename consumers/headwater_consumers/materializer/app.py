@@ -113,7 +113,6 @@ def assemble(
 
     Args:
         target: Kafka cluster and database.
-        settings: settings of the materializer.
         until_caught_up: True: stop when the group has committed all records that were on the topic at the start.
         warn: function that logs the beginning of a fault, and repeats the line while it lasts.
         info: function that logs the end of a fault; default: `warn`.

@@ -46,10 +46,6 @@ Reject = Callable[[LineageEvent], Rejection | None]
 def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLetter:
     """Decode one record.
 
-    Args:
-        record: any record.
-        how: decoder and checks.
-
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
         FatalError: schemas can't be looked up with these settings.
@@ -115,9 +111,6 @@ _AT_MOST = 1_000
 class EarlyDecoder:
     """Decoder of the first fetched records while the database still writes the previous batch.
 
-    Args:
-        how: decoder, checks and clock.
-
     Attributes:
         outcomes: event or dead letter of each record decoded so far, in the order of the records.
         seconds: time spent on decoding the records.
@@ -167,9 +160,7 @@ class RecordBatch:
 
     Attributes:
         records: all records of the batch, for rebuilding it without a revoked partition.
-        events: events of the valid records.
         folded: the folded events; None without events, or if folding them together raised.
-        letters: dead letters of the invalid records.
         reached: reached end offsets of partitions, after the records.
         offsets: offsets to commit once events are written and letters acknowledged.
     """
@@ -189,7 +180,6 @@ class BatchPreparation:
     Attributes:
         decoder: decoder of records' values. It looks new fingerprints up before it rejects them as unknown.
         reject: function that finds values of an event that the graph can't store.
-        fold: function that joins events.
         timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
         future_max_seconds: longest time that an event's times may be ahead of its record's (`future`).
@@ -209,10 +199,8 @@ def prepare(
     """Decode and fold, on the thread that fetches, while the previous batch is being written.
 
     Args:
-        records: the fetched records.
         reached: reported end offsets of partitions (see `records.next_offsets`).
         early: early decoder, with the outcomes of the first records.
-        how: decoder, checks, fold and clock.
 
     Raises:
         SchemasUnavailableError: call again with the same records.

@@ -92,9 +92,9 @@ class BatchCheckpoint:
     """Progress of one batch. Call `advance` until it returns, from one thread at a time, perhaps different threads.
 
     Attributes:
-        batch: the batch to write.
         was_split: True if the batch was halved because it needed too much memory or time.
         size: original number of records of the batch, including disowned ones.
+        reasons: number of known dead letters among the records, by reason.
         waits: external system that the current step waits for.
     """
 
@@ -105,7 +105,7 @@ class BatchCheckpoint:
         self._context = context
         self._unwritten = deque([_Slice(batch.events, batch.folded)] if batch.events else [])
         self._unsent = list(batch.letters)
-        self._reasons = Counter(letter.reason for letter in batch.letters)
+        self.reasons: Counter[DeadLetterReason] = Counter(letter.reason for letter in batch.letters)
         self._limit_checked = False
         self._tries_alone = 0
         self._broke = False  # True if the last attempt may have crashed the database
@@ -115,12 +115,7 @@ class BatchCheckpoint:
     @property
     def letters(self) -> int:
         """Number of known dead letters among the records."""
-        return self._reasons.total()
-
-    @property
-    def reasons(self) -> Counter[DeadLetterReason]:
-        """Number of known dead letters among the records, by reason."""
-        return self._reasons
+        return self.reasons.total()
 
     def disown(self, partitions: Collection[Partition]) -> None:
         """Leave these partitions out of the commit, because another member gets them, or they are assigned again.
@@ -221,7 +216,7 @@ class BatchCheckpoint:
         name = f"{type(error).__module__}.{type(error).__name__}"
         letter = DeadLetter(bad.record, error.reason, DeadLetterStage.APPLY, name, str(error), bad.event.event_id)
         self._unsent.append(letter)
-        self._reasons[letter.reason] += 1
+        self.reasons[letter.reason] += 1
 
     def _send_letters(self) -> None:
         if not self._unsent:
@@ -248,8 +243,6 @@ class Commits:
     """Offsets of processed records (in the graph or on the dead-letter topic) that have to be committed.
 
     Args:
-        source: source that commits the offsets.
-        backoff: back-off between attempts.
         confirmed: called with the committed offsets, and the duration of the commit.
         clock: monotonic seconds.
     """

@@ -97,7 +97,6 @@ class GraphUnavailableError(TransientError):
     """Neo4j can't accept the write now.
 
     Attributes:
-        cause: cause of the retry.
         broke: True if there was no connection, or the connection broke: the write may have crashed the database.
     """
 

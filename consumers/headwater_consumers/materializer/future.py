@@ -30,7 +30,6 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
     """Return the event, with its times lowered if they are too far in the future.
 
     Args:
-        event: event of a record.
         timestamp_ms: timestamp of the record; None: no limit.
         most_seconds: maximum time by which the event may be ahead of the timestamp.
     """

@@ -113,7 +113,6 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
     """Create a driver for `Neo4jGraph`, without retries.
 
     Args:
-        target: address of the database.
         sessions: number of sessions that write at once.
 
     Raises:
@@ -131,9 +130,7 @@ class Neo4jGraph:
     """`GraphStore` in one Neo4j database.
 
     Args:
-        target: address of the database.
         driver: driver of the database; closed with this object.
-        writer: writer of folded events.
     """
 
     def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter | PartsWriter) -> None:

@@ -49,9 +49,7 @@ class Health:
     """Health of the consumer's loop. Written by the loop's thread, read by the server's.
 
     Args:
-        metrics: the consumer's metrics.
         clock: monotonic seconds.
-        companion: another service in the same process.
     """
 
     def __init__(self, metrics: Metrics, clock: Callable[[], float], companion: Companion | None = None) -> None:
@@ -111,10 +109,7 @@ class HealthServer:
     """Server of `/livez`, `/readyz` and `/metrics`, on a separate thread.
 
     Args:
-        health: source of the answers.
-        registry: metrics to expose.
         port: port to listen on; 0: a free one.
-        host: address to listen on.
 
     Raises:
         OSError: the port is taken.

@@ -22,7 +22,6 @@ class InFlight:
     """Buffer of the records in flight at the three stages; removes a partition from all of them at once.
 
     Args:
-        limit: maximum size of a batch.
         early: decoder of fetched records that aren't in a batch yet.
     """
 
@@ -132,7 +131,6 @@ class InFlight:
         """Drop all records of these partitions; return the number of dropped records.
 
         Args:
-            partitions: partitions that are no longer assigned.
             writing: True if `current` is being written now. It then stays, but its commit leaves these partitions out.
         """
         before = self.held

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy, Deadline
+from headwater_consumers.kafka.membership import CatchUp
 from headwater_consumers.kafka.notices import Notices, RetryCause
 from headwater_consumers.kafka.records import Partition
 from headwater_consumers.kafka.source import RecordSource
@@ -32,13 +33,14 @@ from headwater_consumers.materializer.progress import PartitionProgress, Progres
 from headwater_consumers.materializer.reporting import ConsumerTotals, Reporting
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError, TransientError
 
+_CATCH_UP_SECONDS = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class LoopPolicy:
     """Timing of the loop, in seconds.
 
     Attributes:
-        backoff: back-off between attempts.
         drain_seconds: time limit of the current write when partitions are revoked; at a stop, the time limit for all
             records in flight and for leaving the group.
         close_seconds: further time for the lane's job before it is abandoned.
@@ -93,51 +95,12 @@ class LoopParts:
     group: str
 
 
-_CATCH_UP_SECONDS = 0.25
-
-
-class CatchUp:
-    """Check that the group has caught up with the topic's end offsets at the start.
-
-    Compares the committed offsets of all members with the end offsets at the first call. A partition of a deleted topic
-    counts as caught up.
-
-    Args:
-        source: source whose `positions` has all partitions of the topic, not only this consumer's.
-        clock: monotonic seconds.
-    """
-
-    def __init__(self, source: RecordSource, clock: Callable[[], float]) -> None:
-        self._source = source
-        self._clock = clock
-        self._goal: dict[Partition, int] | None = None
-        self._next = 0.0
-
-    def done(self) -> bool:
-        """Return True once the group has caught up; False if the brokers don't answer. Asks them periodically."""
-        if self._clock() < self._next:
-            return False
-        self._next = self._clock() + _CATCH_UP_SECONDS
-        try:
-            positions = self._source.positions()
-        except BrokerUnavailableError:
-            return False
-        if self._goal is None:
-            self._goal = {position.partition: position.end for position in positions}
-        reached = {position.partition: max(position.begin, position.committed or 0) for position in positions}
-        return all(reached.get(partition, goal) >= goal for partition, goal in self._goal.items())
-
-
 class Writing:
     """The loop's side of the lane. Called only from the loop's thread.
 
     Args:
         parts: the lane, and the resources of its jobs.
         policy: interval of progress reports.
-        in_flight: batches to write.
-        commits: receives the offsets of written records.
-        report: receiver of successes and failures.
-        backoff: waits between attempts at a job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
 
@@ -296,8 +259,6 @@ class Loop:
     """Loop of one consumer. Everything except `stop` is called from one thread.
 
     Args:
-        parts: parts to drive.
-        policy: timing.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).
     """
@@ -318,7 +279,7 @@ class Loop:
             clock=clock,
         )
         self._in_flight = InFlight(parts.limit, EarlyDecoder(parts.preparation))
-        self._catch_up = CatchUp(parts.source, clock)
+        self._catch_up = CatchUp(parts.source, clock, every_seconds=_CATCH_UP_SECONDS)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
         self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
         self._writing = Writing(

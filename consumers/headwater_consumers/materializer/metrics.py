@@ -102,21 +102,10 @@ class Metrics:
         self._rebalances = self._counter("rebalances", "Changes of the partitions of this consumer.", "kind")
         self._nodes = self._counter("nodes_created", "Nodes that were not in the graph before.")
         self._relationships = self._counter("relationships_created", "Relationships that were not in the graph before.")
-        self._batch = Histogram(
-            f"{_PREFIX}_batch_records", "Events committed by one transaction.", buckets=_RECORDS, registry=self.registry
-        )
-        self._steps = Histogram(
-            f"{_PREFIX}_step_duration_seconds",
-            "Duration of one step, per batch.",
-            ["step"],
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self._event_lag = Histogram(
-            f"{_PREFIX}_event_lag_seconds",
-            "Time from an event's time to its commit in the graph, per event.",
-            buckets=_LAG_SECONDS,
-            registry=self.registry,
+        self._batch = self._histogram("batch_records", "Events committed by one transaction.", _RECORDS)
+        self._steps = self._histogram("step_duration_seconds", "Duration of one step, per batch.", _SECONDS, "step")
+        self._event_lag = self._histogram(
+            "event_lag_seconds", "Time from an event's time to its commit in the graph, per event.", _LAG_SECONDS
         )
         self._up = self._gauge("up", "1 while this external system can be reached.", "end")
         self._assigned = self._gauge("partitions_assigned", "Partitions assigned to this consumer.")
@@ -131,20 +120,17 @@ class Metrics:
         build.labels(version("headwater")).set(1)
         for released in released_schemas():
             schema.labels(released.hex, str(released.version)).set(1)
-        for why in FoldedAway:
-            self._folded.labels(why.value)
-        for reason in DeadLetterReason:
-            self._dead.labels(reason.value)
-        for cause in RetryCause:
-            self._retries.labels(cause.value)
-        for trouble in Neo4jRetry:
-            self._neo4j_retries.labels(trouble.value)
-        for kind in Rebalance:
-            self._rebalances.labels(kind.value)
-        for step in PipelineStep:
-            self._steps.labels(step.value)
-        for dependency in Dependency:
-            self._up.labels(dependency.value)
+        for metric, values in (
+            (self._folded, FoldedAway),
+            (self._dead, DeadLetterReason),
+            (self._retries, RetryCause),
+            (self._neo4j_retries, Neo4jRetry),
+            (self._rebalances, Rebalance),
+            (self._steps, PipelineStep),
+            (self._up, Dependency),
+        ):
+            for value in values:
+                metric.labels(value.value)
 
     # Calls of a checkpoint (`checkpoint.Observer`).
 
@@ -217,6 +203,9 @@ class Metrics:
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)
+
+    def _histogram(self, name: str, meaning: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(f"{_PREFIX}_{name}", meaning, labels, buckets=buckets, registry=self.registry)
 
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"{_PREFIX}_{name}", meaning, labels, registry=self.registry)

@@ -20,7 +20,6 @@ class PartitionProgress:
     """Progress of the consumer group in one partition.
 
     Attributes:
-        partition: partition of the events topic.
         next_offset: offset before which all records are in the graph, or are dead letters.
         end_offset: offset of the partition's next record, at the consumer's last fetch.
         last_record_ms: timestamp (ms since the epoch) of the last record before `next_offset`; None if this consumer
@@ -50,11 +49,7 @@ class PartitionProgress:
 
 
 class ProgressTracker:
-    """Timestamps of the last records that were applied or dead-lettered, by partition.
-
-    Args:
-        group: the consumer group.
-    """
+    """Timestamps of the last records that were applied or dead-lettered, by partition."""
 
     def __init__(self, group: str) -> None:
         self._group = group
@@ -72,7 +67,6 @@ class ProgressTracker:
         """Return the progress in each assigned partition.
 
         Args:
-            standing: offsets of the assigned partitions.
             written: offsets to commit; all earlier records are written.
         """
         return [

@@ -217,7 +217,6 @@ class Reporting:
         """Update health and metrics after a round of the loop.
 
         Args:
-            in_flight: records in flight.
             paused: whether fetching is paused.
             committing: whether commits of offsets succeed.
         """

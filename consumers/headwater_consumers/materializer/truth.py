@@ -33,7 +33,6 @@ class Truth:
 
     Attributes:
         delta: base facts of all committed events that weren't dead-lettered.
-        events: number of folded events.
         dead_lettered: number of records left out because they are on the dead-letter topic.
         good_letters: dead letters, as `topic[partition]@offset (reason)`, whose event can now be read and folded, but
             wasn't replayed. Their events are missing in the graph and could be applied.
@@ -77,7 +76,6 @@ def truth(
         client: librdkafka settings with the bootstrap servers and the credentials.
         topics: names of the events topic and of the dead-letter topic.
         group: consumer group whose committed offsets limit the fold.
-        decoder: decoder of records' values.
         read: called once for each record.
         future_max_seconds: setting of the consumers.
 

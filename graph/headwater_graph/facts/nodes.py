@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.registers import Cell, Props, Registers, join
@@ -58,14 +58,15 @@ class Link(NamedTuple):
     evidence: Evidence = Evidence.OBSERVED
 
 
+T = TypeVar("T", datetime, int)
+
+
 @dataclass(slots=True)
-class TimeSpan:
-    """First and last observation; None if no time is known."""
+class _Span(Generic[T]):
+    first: T | None = None
+    last: T | None = None
 
-    first: datetime | None = None
-    last: datetime | None = None
-
-    def see(self, first: datetime | None, last: datetime | None) -> None:
+    def see(self, first: T | None, last: T | None) -> None:
         """Widen the span."""
         if first is not None and (self.first is None or first < self.first):
             self.first = first
@@ -73,19 +74,16 @@ class TimeSpan:
             self.last = last
 
 
-@dataclass(slots=True)
-class Batches:
+class TimeSpan(_Span[datetime]):
+    """First and last observation; None if no time is known."""
+
+    __slots__ = ()
+
+
+class Batches(_Span[int]):
     """Lowest and highest known batch id of a query or run; None if none is known. Batches between may be unknown."""
 
-    first: int | None = None
-    last: int | None = None
-
-    def see(self, first: int | None, last: int | None) -> None:
-        """Widen the range."""
-        if first is not None and (self.first is None or first < self.first):
-            self.first = first
-        if last is not None and (self.last is None or last > self.last):
-            self.last = last
+    __slots__ = ()
 
     def properties(self) -> Props:
         """Return the range as properties of the node; empty if none is known."""

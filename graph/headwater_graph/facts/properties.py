@@ -128,7 +128,6 @@ def stamped(registers: Registers, owner_stamp: str | None = None) -> Props:
     """`_stamp` and `_stamps` of registers that are written together for the first time.
 
     Args:
-        registers: registers of a node or relationship.
         owner_stamp: `_stamp` of the relationship's start node; None for a node.
     """
     if not registers:

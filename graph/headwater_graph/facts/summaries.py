@@ -110,7 +110,6 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Summ
 
     Args:
         intervals: micro-batches of one query.
-        horizon: horizon of the query.
     """
     gathered: dict[SummaryId, tuple[list[tuple[int, int]], list[Report]]] = {}
     for interval in intervals:

@@ -62,8 +62,7 @@ class Builder:
         if node is None:
             identity: Props = {"key": key, "name": job.name, "tenant": tenant, "namespace": job.namespace}
             identity |= keys.owned(tenant, "job", job.namespace, key)
-            node = NodeFacts({**identity, "_words": job_words(tenant, job.namespace, job.name)})
-            self.delta.jobs[key] = node
+            node = self.delta.jobs[key] = NodeFacts({**identity, "_words": job_words(tenant, job.namespace, job.name)})
         return key, node
 
     def dataset(self, tenant: str, dataset: DatasetRef) -> tuple[str, DatasetFacts]:
@@ -71,18 +70,16 @@ class Builder:
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
-            title = dataset_title(dataset.name)
             identity: Props = {
                 "key": key,
                 "name": dataset.name,
-                "title": title,
+                "title": dataset_title(dataset.name),
                 "tenant": tenant,
                 "namespace": dataset.namespace,
                 "_words": dataset_words(tenant, dataset.namespace, dataset.name),
                 **keys.owned(tenant, "dataset", dataset.namespace, key),
             }
-            node = DatasetFacts(identity)
-            self.delta.datasets[key] = node
+            node = self.delta.datasets[key] = DatasetFacts(identity)
         return key, node
 
     def alias(self, tenant: str, namespace: str, name: str) -> None:
@@ -98,8 +95,9 @@ class Builder:
         key = keys.query_key(tenant, query_id)
         node = self.delta.queries.get(key)
         if node is None:
-            node = QueryFacts({"key": key, "name": query_id, "tenant": tenant, "query_id": query_id})
-            self.delta.queries[key] = node
+            node = self.delta.queries[key] = QueryFacts(
+                {"key": key, "name": query_id, "tenant": tenant, "query_id": query_id}
+            )
         return key, node
 
     def run(self, tenant: str, run_id: str) -> tuple[str, RunFacts]:
@@ -108,8 +106,7 @@ class Builder:
         node = self.delta.runs.get(key)
         if node is None:
             identity: Props = {"key": key, "name": run_id, "tenant": tenant, "run_id": run_id}
-            node = RunFacts({**identity, "_id_start": id_start(tenant, run_id)})
-            self.delta.runs[key] = node
+            node = self.delta.runs[key] = RunFacts({**identity, "_id_start": id_start(tenant, run_id)})
         return key, node
 
     def plan(self, tenant: str, job_key: str, job: JobRef, digest: str) -> tuple[str, PlanFacts]:
@@ -119,8 +116,7 @@ class Builder:
         if node is None:
             identity: Props = {"key": key, "name": f"{job.name} {digest[:8]}", "tenant": tenant, "digest": digest}
             identity |= {"job": job_key, **keys.owned(tenant, "job", job.namespace, job_key)}
-            node = PlanFacts(identity, job=job_key)
-            self.delta.plans[key] = node
+            node = self.delta.plans[key] = PlanFacts(identity, job=job_key)
         return key, node
 
     def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> OfDatasetFacts:
@@ -130,8 +126,7 @@ class Builder:
         if node is None:
             identity: Props = {"key": key, "name": version, "tenant": tenant, "dataset": dataset_key}
             identity |= {"format": format_, "version": version, **self._owner(dataset_key)}
-            node = OfDatasetFacts(identity, dataset=dataset_key)
-            self.delta.versions[key] = node
+            node = self.delta.versions[key] = OfDatasetFacts(identity, dataset=dataset_key)
         return node
 
     def schema(self, tenant: str, dataset_key: str, version: Props) -> OfDatasetFacts:
@@ -141,8 +136,7 @@ class Builder:
         node = self.delta.schemas.get(key)
         if node is None:
             identity: Props = {"key": key, "name": digest[:8], "tenant": tenant, "dataset": dataset_key, **version}
-            node = OfDatasetFacts(identity | self._owner(dataset_key), dataset=dataset_key)
-            self.delta.schemas[key] = node
+            node = self.delta.schemas[key] = OfDatasetFacts(identity | self._owner(dataset_key), dataset=dataset_key)
         return node
 
     def interval(self, tenant: str, query_key: str, query_id: str, batch_id: int) -> IntervalFacts:
@@ -151,8 +145,7 @@ class Builder:
         node = self.delta.intervals.get(key)
         if node is None:
             identity = keys.interval_identity(key, tenant, query_key, query_id, batch_id)
-            node = IntervalFacts(identity, query_key, batch_id)
-            self.delta.intervals[key] = node
+            node = self.delta.intervals[key] = IntervalFacts(identity, query_key, batch_id)
         return node
 
     def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
@@ -162,8 +155,7 @@ class Builder:
         if node is None:
             scope = {name: value for name, value in (("namespace", namespace), ("job", job)) if value is not None}
             shown = "all jobs" if namespace is None else f"{namespace}.{job}" if job is not None else namespace
-            node = RetentionFacts({"key": key, "name": shown, "tenant": tenant, **scope})
-            self.delta.retentions[key] = node
+            node = self.delta.retentions[key] = RetentionFacts({"key": key, "name": shown, "tenant": tenant, **scope})
         return node
 
     def consumer(self, tenant: str, name: str) -> tuple[str, NodeFacts]:
@@ -172,8 +164,7 @@ class Builder:
         node = self.delta.consumers.get(key)
         if node is None:
             identity: Props = {"key": key, "name": name, "tenant": tenant, "_words": consumer_words(tenant, name)}
-            node = NodeFacts(identity | keys.owned(tenant, "consumer", "", key))
-            self.delta.consumers[key] = node
+            node = self.delta.consumers[key] = NodeFacts(identity | keys.owned(tenant, "consumer", "", key))
         return key, node
 
     def declaration_set(self, tenant: str, set_: str) -> tuple[str, SetFacts]:
@@ -181,8 +172,7 @@ class Builder:
         key = keys.declaration_set_key(tenant, set_)
         node = self.delta.declaration_sets.get(key)
         if node is None:
-            node = SetFacts({"key": key, "name": set_, "tenant": tenant})
-            self.delta.declaration_sets[key] = node
+            node = self.delta.declaration_sets[key] = SetFacts({"key": key, "name": set_, "tenant": tenant})
         return key, node
 
     def incident(self, tenant: str, incident: str) -> IncidentFacts:
@@ -190,8 +180,9 @@ class Builder:
         key = keys.incident_key(tenant, incident)
         node = self.delta.incidents.get(key)
         if node is None:
-            node = IncidentFacts({"key": key, "name": incident, "tenant": tenant, "incident": incident})
-            self.delta.incidents[key] = node
+            node = self.delta.incidents[key] = IncidentFacts(
+                {"key": key, "name": incident, "tenant": tenant, "incident": incident}
+            )
         return node
 
     def _owner(self, dataset: str) -> Props:
@@ -297,7 +288,6 @@ def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Pr
     """Convert outcomes of assertions to sorted parallel lists; lists without any value are left out.
 
     Args:
-        results: results of a micro-batch or run.
         job: for a run, the job's key. An index over this key finds the runs of a job that have outcomes.
     """
     rows = sorted({_outcome(result) for result in results})

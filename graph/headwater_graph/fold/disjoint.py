@@ -31,7 +31,6 @@ def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _LEAST_C
     Events that share a job or dataset, directly or through other events, are in one part.
 
     Args:
-        events: events of a batch.
         most: maximum number of parts, 1 or more.
         least: minimum cost of a part, in micro-batches; if any part would cost less, there is one part.
     """

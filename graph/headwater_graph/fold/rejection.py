@@ -21,16 +21,25 @@ import msgspec
 
 from headwater_schemas.events import (
     ColumnLineage,
+    DatasetEvent,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
     EventKind,
+    IncidentEvent,
     IncidentScope,
+    IntervalEvent,
+    JobEvent,
     KafkaRanges,
     LineageEvent,
     OffsetRange,
+    PlanEvent,
     Position,
     ReachedPart,
+    RetentionEvent,
     RetentionMode,
+    RunEvent,
 )
 from headwater_schemas.identity import event_id, plan_digest
 from headwater_schemas.lru_cache import IdentityCache
@@ -187,9 +196,7 @@ def _reject_range(part: OffsetRange, seen: set[int], at: str) -> None:
     need(part.from_ <= part.to_exclusive, at, f"ends at {part.to_exclusive}, before it begins at {part.from_}")
 
 
-def _run(event: LineageEvent) -> None:
-    body = event.run_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _run(event: LineageEvent, body: RunEvent) -> None:
     need(event.job, "job", "missing")
     need(event.run, "run", "missing")
     for name, above in (("parent", body.parent), ("root", body.root)):
@@ -204,9 +211,7 @@ def _run(event: LineageEvent) -> None:
         check_finite(result.value, "run_event.quality.value")
 
 
-def _interval(event: LineageEvent) -> None:
-    body = event.interval_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _interval(event: LineageEvent, body: IntervalEvent) -> None:
     need(event.job, "job", "missing")
     need(body.query_id, "interval_event.query_id", "empty")
     need(body.entries, "interval_event.entries", "empty")
@@ -223,9 +228,7 @@ def _interval(event: LineageEvent) -> None:
             check_finite(result.value, f"{at}.quality.value")
 
 
-def _plan(event: LineageEvent) -> None:
-    body = event.plan_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _plan(event: LineageEvent, body: PlanEvent) -> None:
     need(event.job, "job", "missing")
     if _good_plans.get(body):
         return
@@ -238,9 +241,7 @@ _good_plans: IdentityCache[bool] = IdentityCache(20_000)
 """Cache of checked plans by identity: a decoder returns one object for equal bytes. Sizes are numbers of edges."""
 
 
-def _dataset(event: LineageEvent) -> None:
-    body = event.dataset_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _dataset(_: LineageEvent, body: DatasetEvent) -> None:
     check_dataset(body.dataset, "dataset_event.dataset")
     if body.previous is not None:
         check_dataset(body.previous, "dataset_event.previous")
@@ -249,9 +250,7 @@ def _dataset(event: LineageEvent) -> None:
         need(len(set(paths)) == len(paths), "dataset_event.schema.fields", "a path occurs twice")
 
 
-def _job(event: LineageEvent) -> None:
-    body = event.job_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _job(event: LineageEvent, body: JobEvent) -> None:
     need(event.job, "job", "missing")
     _check_datasets(body.inputs or (), "job_event.inputs")
     _check_datasets(body.outputs or (), "job_event.outputs")
@@ -259,17 +258,13 @@ def _job(event: LineageEvent) -> None:
         _check_lineage(body.lineage, "job_event.lineage")
 
 
-def _retention(event: LineageEvent) -> None:
-    body = event.retention_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _retention(_: LineageEvent, body: RetentionEvent) -> None:
     need(body.mode is not RetentionMode.UNKNOWN, "retention_event.mode", "unknown in this version")
     need(body.job is None or body.namespace is not None, "retention_event.namespace", "missing: required with a job")
     need(body.job != "", "retention_event.job", "empty")
 
 
-def _declaration(event: LineageEvent) -> None:
-    body = event.declaration_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _declaration(event: LineageEvent, body: DeclarationEvent) -> None:
     need(body.set, "declaration_event.set", "empty")
     _follow_rules(event)
     need(body.consumer != "", "declaration_event.consumer", "empty")
@@ -285,16 +280,12 @@ def _declaration(event: LineageEvent) -> None:
         _check_lineage(body.lineage, "declaration_event.lineage")
 
 
-def _declaration_set(event: LineageEvent) -> None:
-    body = event.declaration_set_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _declaration_set(event: LineageEvent, body: DeclarationSetEvent) -> None:
     need(body.set, "declaration_set_event.set", "empty")
     _follow_rules(event)
 
 
-def _incident(event: LineageEvent) -> None:
-    body = event.incident_event
-    assert body is not None  # noqa: S101 - checked before; for the type checker
+def _incident(event: LineageEvent, body: IncidentEvent) -> None:
     for name in ("incident", "by"):
         need(getattr(body, name), f"incident_event.{name}", "empty")
     for name in ("title", "cause", "assignee", "into"):
@@ -361,7 +352,7 @@ def _check_lineage(lineage: ColumnLineage, field: str) -> None:
             need(edge.input in known, f"{at}.input", f"{edge.input} is no index into the {len(known)} datasets")
 
 
-CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
+_CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent, Any], None]]] = {
     EventKind.RUN.value: ("run_event", _run),
     EventKind.INTERVAL.value: ("interval_event", _interval),
     EventKind.PLAN.value: ("plan_event", _plan),
@@ -403,13 +394,14 @@ def reject_decoded(event: LineageEvent) -> Rejection | None:
 
 def _check(event: LineageEvent) -> None:
     need(event.tenant, "tenant", "empty")
-    need(event.kind in CHECKS, "kind", "unknown in this version")
-    for kind, (name, _) in CHECKS.items():
+    need(event.kind in _CHECKS, "kind", "unknown in this version")
+    for kind, (name, _) in _CHECKS.items():
         if (getattr(event, name) is None) == (kind == event.kind):
             raise invalid(name, "missing" if kind == event.kind else f"set in a {event.kind} event")
     if event.job is not None:
         need(event.job.name, "job.name", "empty")
     if event.run is not None:
         need(event.run.run_id, "run.run_id", "empty")
-    CHECKS[event.kind][1](event)
+    name, check = _CHECKS[event.kind]
+    check(event, getattr(event, name))
     need(event.event_id == event_id(event), "event_id", "not the id of this content (identity.event_id)")

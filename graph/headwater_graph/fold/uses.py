@@ -80,7 +80,6 @@ def position_properties(position: Position, certainty: Certainty, added: AddedFi
     """Return the register `position`; None for a kind of position that this version doesn't know.
 
     Args:
-        position: position of a use.
         added: files that a table's version added, if they are known.
     """
     known = _position(position)

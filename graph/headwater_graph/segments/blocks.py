@@ -53,7 +53,6 @@ class _Frame(NamedTuple):
 
     Attributes:
         place: index of the slot in the block.
-        structure: number of the structure.
         differences: differences between the slot's numbers and the previous slot's.
         texts: texts that differ from the head's, by index.
     """
@@ -183,7 +182,6 @@ def _slots(
 
     Args:
         structure: structure of the slots, with the texts of its first slot in the block.
-        places: places of the slots.
         columns: differences, by column; those of the first slot are from 0.
         texts: for each slot, the texts that differ from the structure's, by index.
     """

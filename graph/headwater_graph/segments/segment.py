@@ -127,9 +127,7 @@ class Stored:
     """The blocks of a segment.
 
     Attributes:
-        closed: closed blocks by number.
         open: the open block, which grows.
-        open_at: number of the open block.
     """
 
     closed: dict[int, bytes] = field(default_factory=dict)
@@ -171,7 +169,6 @@ class Stored:
         Args:
             place: the segment.
             names: receives the names of the datasets that they used, by key.
-            batch_ids: batch ids of the wanted micro-batches.
 
         Raises:
             SegmentDamagedError: as `slots`.

@@ -86,8 +86,6 @@ def take_apart(
     """Make the slot of a micro-batch.
 
     Args:
-        owner: query of the micro-batch.
-        batch_id: its batch id.
         variants: reports of the micro-batch, by source end digest.
         names: names of the datasets that it used, by key.
     """
@@ -120,9 +118,6 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
     """Inverse of `take_apart`: reports of a micro-batch, by source end digest.
 
     Args:
-        owner: query of the micro-batch.
-        batch_id: its batch id.
-        slot: slot of the micro-batch.
         known: receives the names of the datasets that the micro-batch used, by key.
     """
     numbers, texts = iter(slot.numbers), iter(slot.texts)
@@ -156,8 +151,6 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
     """Read only the positions of a micro-batch with one variant. Faster than `put_together`.
 
     Args:
-        tenant: tenant of the graph.
-        slot: slot of the micro-batch.
         of: only uses of this type and dataset key; None: all.
     """
     out: dict[UseKey, Props] = {}

@@ -63,8 +63,6 @@ class UsedRanges:
     Attributes:
         positions: types of position.
         offsets: lowest and highest offset (half-open) by Kafka partition, in the order in which they are first used.
-        marks: marks of paths and partitions.
-        batches: number of micro-batches that used the dataset.
         lists: offsets of each micro-batch, by part.
     """
 
@@ -127,7 +125,6 @@ class UsedRanges:
         """Add the tail to the lists of its block.
 
         Args:
-            part: name of the block's lists.
             rows: number of micro-batches in the block's lists.
             tail_rows: number of micro-batches in the tail.
         """
@@ -169,7 +166,6 @@ class Summary:
     """Summary of a segment, derived from its micro-batches.
 
     Attributes:
-        batches: number of its micro-batches.
         first, last: lowest and highest batch id.
         began, ended: lowest and highest processing time.
         timed: number of micro-batches with a processing time.
@@ -182,7 +178,6 @@ class Summary:
         late: number of rows dropped because they were late for the watermark, by batch id; only above 0.
         last_passed: highest batch id with assertions that all passed.
         runs: number of micro-batches of each run, by key.
-        ranges: ranges by use.
         versions: uses by READ or WROTE and the version's key.
         lists: values of each micro-batch, by part.
     """
@@ -244,8 +239,6 @@ class Summary:
         """Add a micro-batch after all others; return it as a `Neighbour` for the next one.
 
         Args:
-            tenant: tenant of the graph.
-            interval: the micro-batch.
             before: previous micro-batch, in this segment or an earlier one.
         """
         batch_id = interval.batch_id

@@ -83,7 +83,6 @@ def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) ->
     """Return True if the delta's schemas change no column: the newest is the stored schema, and no report is older.
 
     Args:
-        facts: the dataset in the delta.
         joined: joined registers of the dataset.
         since: stored first observation of the delta's only schema; None if the schema is new or isn't the only one. All
             columns of the schema have been observed since then.

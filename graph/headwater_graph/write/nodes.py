@@ -34,7 +34,6 @@ class NodeRows:
 
     Args:
         name: name of the statement that creates them; `update_<name>` changes them.
-        nodes: nodes by key.
         needs_state: whether an existing node has to be read; other nodes are only locked.
     """
 

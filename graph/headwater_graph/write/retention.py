@@ -63,7 +63,6 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
     """Move all retired micro-batches.
 
     Args:
-        driver: driver of the database.
         database: name of the database; None: the user's home database.
         progress: called with the counts so far, and the number of queries left.
 

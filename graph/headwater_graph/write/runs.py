@@ -192,7 +192,6 @@ class _Family(NamedTuple):
     Attributes:
         own: inferred end of the run.
         last: latest observation of any run that it started.
-        children: its children that reported no end.
     """
 
     own: _ExaminedRun

@@ -42,7 +42,6 @@ class SegmentRows:
     """Micro-batches of a delta by segment.
 
     Attributes:
-        segments: segments by key.
         names: names of the datasets that the micro-batches used, by key.
     """
 

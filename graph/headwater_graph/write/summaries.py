@@ -35,7 +35,6 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
     """Split micro-batches of segments into kept and retired ones.
 
     Args:
-        rows: rows of a delta.
         retired: retired batch ids by key of the query; queries without any are absent.
     """
     if not retired:

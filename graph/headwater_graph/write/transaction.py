@@ -24,7 +24,6 @@ class WriteCounters:
 
     Attributes:
         nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
-        statements: number of statements sent.
         duplicates, stale: numbers of repeated and superseded events in the delta (`GraphDelta`).
     """
 
@@ -134,10 +133,6 @@ class IndexedRows:
 
     Args:
         indexes: names of the statement's parameters that hold the hot nodes' keys.
-
-    Attributes:
-        rows: rows of the statement.
-        indexes: indexes by name.
     """
 
     def __init__(self, *indexes: str) -> None:

@@ -110,7 +110,6 @@ class GraphWriter:
     """Writes deltas into one database. Safe to use from several threads and processes at once.
 
     Args:
-        driver: the Neo4j driver.
         database: name of the database; None: the user's home database.
         timeout_seconds: time limit after which Neo4j ends a transaction; None: Neo4j's configured limit. Without any
             limit, a process suspended within a transaction would keep its locks and block every other writer. After a

@@ -37,9 +37,7 @@ class Refusal:
     """Permanent reason why a document is refused.
 
     Attributes:
-        reason: category.
         pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
-        message: the fault, for people.
     """
 
     reason: RefusalReason
@@ -66,8 +64,6 @@ def receive(
     """Read the events of an OpenLineage document, or the reason for its refusal.
 
     Args:
-        data: the document.
-        tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
         strict: whether to refuse documents that would otherwise be repaired, with notes.
         redacting: whether to remove text that looks like a credential, with a note.

@@ -19,7 +19,6 @@ class RequestOutcome:
     """Result of a request.
 
     Attributes:
-        documents: number of documents.
         events: number of events sent for the documents.
         refused: refusals by the document's index.
         notes: values that were filled in or not read, by the index of the accepted document.
@@ -42,8 +41,6 @@ class IntakeRequest:
     """Sends documents, and calls back when all of their events are settled.
 
     Args:
-        sink: destination of the events.
-        tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
         strict: whether to refuse documents that would otherwise be repaired, with notes.
         redacting: whether to remove likely credentials, with a note.

@@ -15,7 +15,6 @@ class Undeliverable:
     """Event that isn't on the topic, with the reason.
 
     Attributes:
-        event_id: id of the event.
         reason: reason for people, without the event's content.
         for_good: True if the event itself is at fault (too large), so that sending it again fails, too.
     """

@@ -45,7 +45,6 @@ class SplitDocument:
     Attributes:
         index: index of the document, from 0.
         line: first line of the document, from 1.
-        data: bytes of the document.
     """
 
     index: int

@@ -30,7 +30,6 @@ class ComparedOutput:
 
     Attributes:
         kind: `path`, `table`, `topic` …
-        name: name in the script.
         old, new: schema of the output in each version; None if the version doesn't write it.
         differences: differences of schema, rows and values.
     """

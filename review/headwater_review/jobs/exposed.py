@@ -44,7 +44,6 @@ def fields_unread(
     """Problems for outputs with differing values whose protection can't be compared.
 
     Args:
-        version: a version of the job.
         found: differences by kind and name of the output.
     """
     with_rows = () if version.with_rows is None else version.with_rows.outputs

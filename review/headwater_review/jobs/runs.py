@@ -35,7 +35,6 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
 
     Args:
         old: current version.
-        new: new version.
         differs: whether any difference was found.
     """
     failed = [*old.problems, *new.problems]

@@ -24,7 +24,6 @@ def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> 
 
     Args:
         old: current output.
-        new: new output.
         names: names of the columns; both versions have them.
     """
     before, after = _digests(old), _digests(new)

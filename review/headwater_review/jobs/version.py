@@ -16,13 +16,7 @@ from headwater_review.schema import NULLABLE, PARTITIONING, Schema
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """A reason why a review is incomplete.
-
-    Attributes:
-        script: script of the version.
-        text: the problem, as a sentence.
-        fix: advice.
-    """
+    """A reason why a review is incomplete."""
 
     script: str
     text: str
@@ -99,8 +93,6 @@ class Unrun:
     """A line of a script, or of a module from its own folders, that didn't run.
 
     Attributes:
-        file: name of the file.
-        line: number of the line.
         text: text of the line, without comments and spacing.
         begun: whether the function around it was called.
         handler: whether the line handles or raises an exception.
@@ -133,7 +125,6 @@ class JobVersion:
     """A version of a job.
 
     Attributes:
-        script: name of the script.
         outputs: outputs in the order of the script.
         inputs: kind and name of each input.
         ddl: statements that change tables.

@@ -55,8 +55,6 @@ class _Avro:
         """Return the type, whether it may be null, and the symbols of an enum.
 
         Args:
-            value: a value of the document.
-            path: path of the value.
             namespace: namespace for names that have none.
             within: full names of the enclosing records.
         """

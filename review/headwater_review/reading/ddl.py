@@ -27,7 +27,6 @@ def read_ddl(file: str, text: str) -> tuple[tuple[TypedField, ...], tuple[str, .
 
     Args:
         file: name of the file, for messages.
-        text: content of the file.
 
     Raises:
         DeclarationError: the text isn't DDL, is too long, or has no columns.

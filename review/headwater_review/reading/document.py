@@ -20,7 +20,6 @@ class JsonDocument:
 
     Args:
         file: name of the file, for messages.
-        text: content of the file.
 
     Raises:
         DeclarationError: the text isn't JSON, has a key twice, or is nested too deep.

@@ -40,7 +40,6 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
 
     Args:
         file: name of the file, for messages.
-        text: content of the file.
         table: table of a data contract; None: the only table.
 
     Raises:

@@ -76,7 +76,6 @@ def lineage_event(
         job: the event's job; None for a dataset without a known job, for retention, declarations and incidents.
         run: required for a run's event. For an interval the start of the query, None if the interval was reconciled;
             for a plan or dataset the run in which it was observed, if any.
-        tenant: tenant of the graph.
         document: the OpenLineage document that the event came from (`LineageEvent.document`).
         redacting: False if everything comes from a document whose reader has already decided on redaction.
     """

@@ -62,7 +62,6 @@ class Versions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         code: a version of the job's code, by default its git commit.
         config: a digest or name of the run's configuration.
-        engine: the engine and its version.
         capture: version of Headwater's capture.
     """
 

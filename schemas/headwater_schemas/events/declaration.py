@@ -72,7 +72,6 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, order=True):
         covers: greatest reviewed sensitivity of sources; a more sensitive source isn't approved.
         sensitivity: sensitivity of the column by the review.
         by: name of the approver.
-        reason: reason of the approval.
         until: last day of the approval, e.g. `2027-06-30`; None: no end.
     """
 
@@ -90,7 +89,6 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         path: field path, see `ColumnEdge`.
         description: text for people.
         classification: a word of the organisation's own, e.g. `customer data`.
-        sensitivity: sensitivity of the column's values.
         tags: key and value.
         glossary: terms, or addresses of terms.
         approval: approval of its sensitivity, if it is derived from more sensitive columns.
@@ -138,14 +136,10 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One declared asset of a set: exactly one of `dataset`, `job` and `consumer` is set. A None declares nothing.
 
     Attributes:
-        set: id of the set.
-        dataset: the dataset that is declared.
-        job: the job that is declared.
         consumer: name of the consumer that is declared.
         description: text for people.
         owners, tags, glossary: sets; glossary has terms, or addresses of terms.
         classification: a word of the organisation's own.
-        sensitivity: sensitivity of the asset's values.
         criticality: importance for its readers, e.g. `tier-1`.
         certified: True if others may rely on it.
         freshness_seconds: maximum age of its data.
@@ -199,7 +193,6 @@ class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
     """A revision of a declaration set. The highest number holds; among revisions of equal number, the latest event.
 
     Attributes:
-        set: id of the set.
         revision: number of the revision, from 1.
         items: digests of its declarations, ascending; empty: the whole set is withdrawn.
         format: format of the source: `headwater`, `odcs`, `dbt`.

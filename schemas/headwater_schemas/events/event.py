@@ -49,7 +49,6 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         event_id: UUID v5 of the body's identity tuple (`identity.event_id`).
         event_time: time of the fact, by the producer's clock; microseconds, UTC.
-        tenant: tenant of the graph.
         producer: URI of the code that made the event, as in OpenLineage.
         kind: value of `EventKind`, or a newer kind.
         job: the event's job; None in a DatasetEvent without a known job, and in events of retention, declarations and

@@ -110,7 +110,6 @@ class IncidentScope(msgspec.Struct, frozen=True, kw_only=True):
         code_version: of a job: runs of this version of its code.
         from_batch, to_batch: of a query: first and last micro-batch, both inclusive; None: no bound.
         since, until: time span, half-open; None: no bound.
-        clock: clock of the time span.
         since_last_good: of a dataset, job or query: true: everything since its last good run.
     """
 
@@ -137,11 +136,9 @@ class ReachedPart(msgspec.Struct, frozen=True, kw_only=True):
     """Part of a dataset that holds bad data: the fields that are set describe it; if none is set, the whole dataset.
 
     Attributes:
-        certainty: certainty of the part.
         topic_id: Kafka's id of the topic's incarnation to which `offsets` belong.
         offsets: ranges of a topic, ascending by partition and offset, apart from each other.
         files: paths, at most 100.
-        file_count: number of all files.
         format: format of the table to which `version` and `from_version` belong.
         version: version of the table that holds bad data, as a run reports it.
         from_version: of a range of versions: the version before the first.
@@ -168,13 +165,11 @@ class ReachedDataset(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset that bad records reached, with the parts that still hold bad data.
 
     Attributes:
-        dataset: the dataset.
         depth: hops from the dataset in which the bad records began; 0: this dataset.
         certainty: certainty that bad data reached the dataset.
         since: earliest time at which bad data was written there; None if unknown.
         cleared: true: all of the bad data was replaced, dropped or repaired since.
         parts: parts that still hold bad data, at most 100; empty if cleared.
-        part_count: number of all parts.
         digest: SHA-256, in hex, of all parts: it also changes with parts that aren't listed.
     """
 
@@ -209,13 +204,10 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         incident: id of the incident, at most 200 characters.
-        action: the action.
         by: person or program that acted.
         reason: reason of the action; RESOLVED needs one.
         title: one line for people; OPENED needs one.
         description: text for people.
-        severity: severity of the incident.
-        type: type of fault.
         cause: text that names the cause, at most 1,000 characters. There is one open incident for each cause.
         scope: set of parts. OPENED and SCOPE_CHANGED add them to the scope; REPAIRED declares them repaired.
         removed: of SCOPE_CHANGED: set of parts that are removed, each equal to one that was added.

@@ -44,7 +44,6 @@ class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
             PRIVACY, or another word.
         severity: severity of a failure, as its tool names it: `error`, `warn`.
         suite: suite or check of the tool.
-        suite_version: version of the suite.
     """
 
     assertion: str
@@ -99,7 +98,6 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
         query_name: name that the job gave it.
         checkpoint_location: checkpoint of the query, a URI.
         versions: code, configuration and engine of the batches.
-        reason: reason for emitting the event now.
         provenance: origin of the report.
     """
 

@@ -38,8 +38,6 @@ class KafkaRanges(msgspec.Struct, frozen=True):
     """Offset ranges of one topic, ordered by partition, each partition at most once.
 
     Attributes:
-        topic: the topic's name.
-        ranges: one range for each partition.
         topic_id: Kafka's id of this incarnation of the topic, if known: a recreated topic has a new id, and its offsets
             begin again.
     """
@@ -55,7 +53,6 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         format: `iceberg`, `delta`, …
         snapshot_id: id as the format writes it, in text.
-        parent_id: parent snapshot.
         operation: name of the operation in the format, e.g. `append`, `overwrite`.
         partitions: touched partitions, as `key=value/…` paths; empty if unknown.
     """
@@ -84,7 +81,6 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
     """A set of files.
 
     Attributes:
-        count: number of files.
         bytes: total size of the files.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
         paths: all paths, or only the first in sorted order if `len(paths) < count`.

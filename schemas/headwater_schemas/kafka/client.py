@@ -28,10 +28,6 @@ def answer(future: Future[T], timeout_seconds: float) -> T:
 
     librdkafka fails a request at its own timeout, but on a busy machine this may happen after the caller's timeout.
 
-    Args:
-        future: future of the request.
-        timeout_seconds: timeout of the request.
-
     Raises:
         KafkaException: the brokers refuse, or don't answer in time (`_TIMED_OUT`), whichever clock ran out first.
     """

@@ -121,7 +121,6 @@ def kafka_failure(
     """Convert librdkafka's error to an error of Headwater's tree, which the caller raises or logs.
 
     Args:
-        raised: librdkafka's error.
         servers: the bootstrap servers, for the message.
         doing: attempted operation, as in "committing offsets".
     """

@@ -55,7 +55,6 @@ class ProducerRecord(msgspec.Struct, frozen=True):
     """A record to be sent.
 
     Attributes:
-        topic: destination topic.
         key, value, headers: content of the record.
         timestamp_ms: milliseconds since 1970; 0: now.
     """

@@ -31,7 +31,6 @@ class JdbcPlatform:
     """Naming of one database product.
 
     Attributes:
-        scheme: scheme of the namespace.
         port: the product's default port; None if it has none.
         depth: number of parts of a full name, the database first.
         schema: schema of a table that is named without one; None: the name stays without a schema.

@@ -24,7 +24,6 @@ class KafkaTopic:
 
     Attributes:
         cluster: the cluster's name, or its bootstrap servers in canonical order, joined by commas.
-        topic: the topic's name.
     """
 
     cluster: str
@@ -44,7 +43,6 @@ def kafka_topic(bootstrap_servers: str, topic: str, cluster_name: str | None = N
     Args:
         bootstrap_servers: servers in the form of Kafka clients: `host:port,…`; a listener's name before a host is
             allowed.
-        topic: name of the topic.
         cluster_name: replaces the broker list, if set.
     """
     return KafkaTopic(cluster_name or _canonical(bootstrap_servers), topic).ref

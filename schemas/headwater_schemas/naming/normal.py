@@ -55,7 +55,6 @@ class Server:
     """Tables of a database server: `postgres://db:5432`, `shop.public.orders`.
 
     Attributes:
-        scheme: scheme of the namespace.
         port: the product's default port.
     """
 

@@ -104,24 +104,22 @@ class DistributedFiles:
         return DatasetRef(f"{scheme}://{authority}" if authority else scheme, self.path or "/")
 
 
-def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
+def path(uri: str) -> DatasetRef:
     """Return the dataset at a path, or the dataset that contains the path. Never raises: an odd path gets an odd name.
 
     Args:
         uri: path of a file, directory or partition, as Hadoop's `Path` prints it: not percent-encoded. Taken literally.
-        default_scheme: scheme of a path without one (the scheme of Spark's `fs.defaultFS`).
     """
-    return _named(*_split(uri.strip(), default_scheme))
+    return _named(*_split(uri.strip()))
 
 
-def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
+def path_pattern(uri: str) -> DatasetRef:
     """Return the dataset of a reader's path, cut before the first step with a glob, escapes resolved. Never raises.
 
     Args:
         uri: path as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.
-        default_scheme: scheme of a path without a scheme.
     """
-    scheme, authority, raw = _split(uri.strip(), default_scheme)
+    scheme, authority, raw = _split(uri.strip())
     return _named(scheme, authority, _until_glob(raw))
 
 
@@ -134,13 +132,13 @@ def _named(scheme: str, authority: str, raw: str) -> DatasetRef:
     return DistributedFiles(scheme, authority, dataset).ref
 
 
-def _split(uri: str, default_scheme: str) -> tuple[str, str, str]:
+def _split(uri: str) -> tuple[str, str, str]:
     # One letter before the colon is a Windows drive, which the pattern's two letters leave to the other branch.
     if found := _URI.fullmatch(uri):
         scheme, authority, raw = found["scheme"].lower(), found["authority"] or "", found["path"]
     else:
         raw = uri.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", uri) else uri
-        scheme, authority, raw = default_scheme, "", f"/{raw}" if raw[1:2] == ":" else raw
+        scheme, authority, raw = "file", "", f"/{raw}" if raw[1:2] == ":" else raw
     if scheme in {"abfs", "abfss", "wasb", "wasbs", "http", "https"}:
         raw = raw.partition("?")[0]  # a shared access signature
     return scheme, authority, raw

@@ -51,16 +51,16 @@ def test_no_such_folder(writer: GraphWriter, tmp_path: Path) -> None:
     assert main(["graph", "dump", "-o", str(tmp_path / "none" / "graph.jsonl")]) == ExitCode.BAD_INPUT
 
 
-def test_wrong_password(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWATER_NEO4J_PASSWORD", "not-it")
-    assert main(["graph", "dump"]) == ExitCode.CONFIGURATION
+UNREADABLE = [
+    ("PASSWORD", "not-it", ExitCode.CONFIGURATION),
+    ("DATABASE", "elsewhere", ExitCode.NOT_FOUND),
+    ("URI", "bolt://127.0.0.1:1", ExitCode.UNREACHABLE),
+]
 
 
-def test_no_such_database(stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWATER_NEO4J_DATABASE", "elsewhere")
-    assert main(["graph", "dump"]) == ExitCode.NOT_FOUND
-
-
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1")
-    assert main(["graph", "dump"]) == ExitCode.UNREACHABLE
+@pytest.mark.parametrize(("setting", "value", "status"), UNREADABLE)
+def test_what_cant_be_read(
+    stack: StackUnderTest, monkeypatch: pytest.MonkeyPatch, setting: str, value: str, status: ExitCode
+) -> None:
+    monkeypatch.setenv(f"HEADWATER_NEO4J_{setting}", value)
+    assert main(["graph", "dump"]) == status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +12,11 @@ from headwater_graph.dump import dump
 from headwater_graph.fold import disjoint, fold
 from headwater_graph.oracle import oracle
 from headwater_graph.write import GraphWriter, PartsWriter, prepare_delta
-from headwater_schemas.events import LineageEvent
 from support.gate import first_in_gate, named_in_gate
 from support.graph.cases import EACH_KIND, Case, load_cases
 from support.graph.colliding import Pools, colliding_events, ending_events
 from support.graph.picture import picture
+from support.graph.writing import write_by_two, write_in_batches
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -46,13 +45,6 @@ def layout(request: pytest.FixtureRequest) -> None:
     """Segments as they are, and smaller ones."""
     if request.param == "2 blocks of 2":
         request.getfixturevalue("small_segments")
-
-
-def apply_in_batches(writer: GraphWriter, events: list[LineageEvent], dice: random.Random) -> None:
-    while events:
-        size = dice.choice([1, 1, 2, 5, 20, 60])
-        writer.apply(fold(events[:size]))
-        events = events[size:]
 
 
 def name_of(case: Case) -> str:
@@ -86,21 +78,15 @@ def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> 
     events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15, incidents=8))
     expected = list(oracle(fold(events), internal=True))
     dice.shuffle(events)
-    apply_in_batches(writer, events, dice)
+    write_in_batches(writer, events, dice)
     assert list(dump(graph, internal=True)) == expected
 
 
 def test_late_and_repeated_micro_batches(graph: Driver, writer: GraphWriter) -> None:
-    """Cut into batches of any size."""
-    dice = random.Random(7)
     proportions = Proportions(queries=3, jobs=2, tables=4, intervals=0.9, runs=0.08, late_by=20)
     events = list(Mixture(7, proportions).take(400))
-    expected = oracle(fold(events), internal=True)
-    while events:
-        size = dice.choice([1, 2, 5, 20, 60])
-        writer.apply(fold(events[:size]))
-        events = events[size:]
-    assert list(dump(graph, internal=True)) == list(expected)
+    write_in_batches(writer, events, random.Random(7))
+    assert list(dump(graph, internal=True)) == list(oracle(fold(events), internal=True))
 
 
 @pytest.mark.timeout(300)
@@ -110,14 +96,7 @@ def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> N
     events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15, incidents=8))
     expected = list(oracle(fold(events), internal=True))
 
-    def consume(number: int) -> None:
-        mine = random.Random(seed * 10 + number)
-        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
-        mine.shuffle(share)
-        apply_in_batches(writer, share, mine)
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(consume, range(2)))
+    write_by_two(writer, events, seed)
     assert list(dump(graph, internal=True)) == expected
 
 
@@ -162,14 +141,7 @@ def test_ends_that_two_writers_infer_at_once(graph: Driver, writer: GraphWriter,
     events = ending_events(dice, 80)
     expected = list(oracle(fold(events), internal=True))
 
-    def consume(number: int) -> None:
-        mine = random.Random(seed * 10 + number)
-        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
-        mine.shuffle(share)
-        apply_in_batches(writer, share, mine)
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(consume, range(2)))
+    write_by_two(writer, events, seed)
     assert list(dump(graph, internal=True)) == expected
 
 
@@ -178,12 +150,7 @@ def test_applying_again_changes_nothing(graph: Driver, writer: GraphWriter) -> N
     writer.apply(fold(events))
     before = list(dump(graph, internal=True))
     again = writer.apply(fold(events))
-    assert (again.nodes_created, again.relationships_created, again.nodes_deleted, again.relationships_deleted) == (
-        0,
-        0,
-        0,
-        0,
-    )
+    assert {again.nodes_created, again.relationships_created, again.nodes_deleted, again.relationships_deleted} == {0}
     assert list(dump(graph, internal=True)) == before
 
 

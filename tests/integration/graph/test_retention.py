@@ -16,6 +16,7 @@ from headwater_graph.write.retention import Moved, retire
 from headwater_schemas.events import LineageEvent
 from support.gate import first_in_gate
 from support.graph.colliding import Pools, colliding_events
+from support.graph.writing import write_by_two
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -69,21 +70,11 @@ def test_two_writers_and_one_who_moves_at_once(graph: Driver, writer: GraphWrite
     dice = random.Random(f"retention at once {seed}")
     events = colliding_events(dice, 120, POOLS)
 
-    def consume(number: int) -> None:
-        mine = random.Random(seed * 10 + number)
-        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
-        mine.shuffle(share)
-        while share:
-            size = mine.choice([1, 2, 5, 20])
-            writer.apply(fold(share[:size]))
-            share = share[size:]
-
-    with ThreadPoolExecutor(3) as pool:
-        writers = [pool.submit(consume, number) for number in range(2)]
-        while not all(future.done() for future in writers):
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write_by_two, writer, events, seed)
+        while not writing.done():
             move(graph)
-        for future in writers:
-            future.result()
+        writing.result()
     assert list(dump(graph, internal=True)) == lines(events)
     move(graph)
     assert list(dump(graph, internal=True)) == lines(events)

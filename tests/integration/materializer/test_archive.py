@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater import cli
 from headwater_consumers.archive import Archive
 from headwater_graph.dump import dump
 from headwater_schemas.codec import encode
@@ -20,6 +19,8 @@ from support.spark_submit import submit
 
 if TYPE_CHECKING:
     from neo4j import Driver
+
+    Command = Callable[..., Any]
 
 
 pytestmark = [pytest.mark.stack, pytest.mark.spark, pytest.mark.timeout(600)]
@@ -33,8 +34,7 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
     settings: dict[str, str],
     neo4j_driver: Driver,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    headwater: Command,
 ) -> None:
     folder = tmp_path / "archive"
 
@@ -58,54 +58,26 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
         1_767_225_600_000,
     )
 
-    assert doctors_word(settings, str(folder), monkeypatch, capsys) == [
-        ("OK", "31 records, without a gap to lineage.events; 5 wait there to be archived.")
-    ]
+    found = headwater("doctor", "--archive", str(folder), status=None)["findings"]
+    prefix = settings["HEADWATER_TOPIC_PREFIX"]
+    assert [
+        (each["severity"], each["message"].replace(prefix, "lineage"))
+        for each in found
+        if each["subject"] == str(folder)
+    ] == [("OK", "31 records, without a gap to lineage.events; 5 wait there to be archived.")]
     assert run_until_caught_up(settings)["applied"] == 35
     before = list(dump(neo4j_driver))
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-    capsys.readouterr()
-    assert cli.main(["graph", "rebuild", "--yes", "--archive", str(folder), "--json"]) == 0
-    reported: dict[str, Any] = json.loads(capsys.readouterr().out)
+    reported = headwater("graph", "rebuild", "--yes", "--archive", str(folder))
     assert reported["from_archive"]["applied"] == 30
     assert reported["consumed"] == 5, "the topic is read from where the archive ends"
     assert list(dump(neo4j_driver)) == before
-    assert cli.main(["graph", "verify", "--json"]) == 0
-
-
-def doctors_word(
-    settings: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> list[tuple[str, str]]:
-    """Findings of `headwater doctor --archive`."""
-    with monkeypatch.context() as patched:
-        for name, value in settings.items():
-            patched.setenv(name, value)
-        capsys.readouterr()
-        cli.main(["doctor", "--archive", folder, "--json"])
-    findings = json.loads(capsys.readouterr().out)["findings"]
-    prefix = settings["HEADWATER_TOPIC_PREFIX"]
-    return [
-        (each["severity"], each["message"].replace(prefix, "lineage")) for each in findings if each["subject"] == folder
-    ]
+    headwater("graph", "verify")
 
 
 @pytest.mark.nightly
 def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(
-    world: RealWorld,
-    settings: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    world: RealWorld, settings: dict[str, str], tmp_path: Path, headwater: Command
 ) -> None:
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def headwater(*arguments: str) -> Any:
-        capsys.readouterr()
-        assert cli.main([*arguments, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
     for batch in range(30):
         event = events.interval(batch)
         time = round(event.event_time.timestamp() * 1_000) + 86_400_000 * (batch % 2)  # some published a day later
@@ -128,8 +100,6 @@ def test_what_the_graph_only_summarizes_is_found_in_the_archive_one_by_one(
 
 
 def test_what_is_no_archive_is_refused_before_anything_is_deleted(
-    world: RealWorld, settings: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: RealWorld, headwater: Command, tmp_path: Path
 ) -> None:
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-    assert cli.main(["graph", "rebuild", "--yes", "--archive", str(tmp_path / "none"), "--json"]) == 2
+    headwater("graph", "rebuild", "--yes", "--archive", str(tmp_path / "none"), status=2)

@@ -67,15 +67,6 @@ def test_every_kind_of_bad_record_is_dead_lettered_and_the_good_ones_around_it_a
 
 
 @pytest.mark.nightly
-def test_a_good_event_as_large_as_the_topic_allows_is_applied(world: RealWorld, settings: dict[str, str]) -> None:
-    value = events.large_good(DEFAULT_MAX_MESSAGE_BYTES - 1_000)
-    assert DEFAULT_MAX_MESSAGE_BYTES - 2_000 < len(value) < DEFAULT_MAX_MESSAGE_BYTES
-    world.put(value)
-    totals = run_until_caught_up(settings)
-    assert (totals["applied"], totals["dead_lettered"]) == (1, 0)
-
-
-@pytest.mark.nightly
 def test_of_many_inputs_and_outputs_comes_a_bounded_number_of_relationships(
     world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
 ) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import TopicPartition
 
-from headwater_benchmarks.processes import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess, running
 from headwater_consumers.kafka.offsets import OffsetReader
 from support.materializer import events
 from support.materializer.ended import POISON
@@ -34,12 +33,8 @@ def test_it_is_set_aside_and_the_partition_goes_on(
     statuses: list[int] = []
     # Each begins once the brokers have given up on the one before, 15 s after it ended.
     while 0 not in statuses and len(statuses) < 9:
-        with tempfile.TemporaryDirectory() as folder:
-            consumer = ConsumerProcess({**settings, **found}, Path(folder), "--until-caught-up", program=PROGRAM)
-            try:
-                statuses.append(consumer.wait(patience(120)))
-            finally:
-                consumer.end()
+        with running(ConsumerProcess, {**settings, **found}, "--until-caught-up", program=PROGRAM) as consumer:
+            statuses.append(consumer.wait(patience(120)))
     assert statuses == [-9] * 6 + [0]
     (letter,) = world.letters()
     assert (letter.headers["headwater.reason"], letter.value) == (b"SKIPPED", POISON)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from confluent_kafka import Producer
 
-from headwater_benchmarks.processes import PROGRAM
-from support.materializer.process import consuming, run_until_caught_up
+from support.materializer.process import consuming, document_of, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.openlineage import run_data, run_id
 from support.waiting import patience
@@ -33,19 +29,6 @@ def put(settings: dict[str, str], topic: str, *values: bytes | None, partition: 
 def runs(driver: Driver) -> set[str]:
     records = driver.execute_query("MATCH (r:HwRun) WHERE r.state = 'COMPLETE' RETURN r.run_id").records
     return {str(record[0]) for record in records}
-
-
-def dlq(settings: dict[str, str], *arguments: str) -> Any:
-    ran = subprocess.run(
-        [sys.executable, *PROGRAM, "dlq", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin", **settings},
-        timeout=patience(120),
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
 
 
 @pytest.mark.nightly
@@ -71,18 +54,18 @@ def test_bad_documents_are_dead_letters_and_good_ones_around_them_reach_the_grap
     assert {letter.headers["__connect.errors.topic"] for letter in letters} == {topic.encode()}
     assert {letter.headers["mine"] for letter in letters} == {b"kept"}
 
-    census = dlq(settings, "list")
+    census = document_of(settings, "dlq", "list")
     assert census["by_reason"] == {"NOT_AN_EVENT": 3, "EMPTY": 1, "INVALID_EVENT": 1}
-    shown = [dlq(settings, "show", str(number)) for number in range(len(bad))]
+    shown = [document_of(settings, "dlq", "show", str(number)) for number in range(len(bad))]
     (without_run,) = [each for each in shown if each["reason"] == "INVALID_EVENT"]
     assert "/run/runId" in without_run["message"]
     assert without_run["value"]["fields"]["job"]["name"] == "totals_50"
     # Back to where they came from, from where they become letters again, which overtake these.
-    assert dlq(settings, "replay", "--all")["sent"] == len(bad)
+    assert document_of(settings, "dlq", "replay", "--all")["sent"] == len(bad)
     again = run_until_caught_up(settings, "--openlineage-topic", topic)
     assert again["openlineage"] == {"consumed": len(bad), "events": 0, "dead_lettered": len(bad)}
     assert again["dead_lettered"] == 0, "none went to the events topic"
-    assert dlq(settings, "list")["overtaken"] == len(bad)
+    assert document_of(settings, "dlq", "list")["overtaken"] == len(bad)
 
 
 @pytest.mark.nightly

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +11,10 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import column_lineage_dataset, parent_run, schema_dataset, sql_job
 
-from headwater_benchmarks.processes import PROGRAM, serving
+from headwater_benchmarks.processes import serving
 from headwater_server.identity import Scope
 from support.api_tokens import TOKEN, tokens_file
-from support.materializer.process import run_until_caught_up
+from support.materializer.process import document_of, run_until_caught_up
 from support.openlineage import PRODUCER
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -107,7 +104,7 @@ def from_a_file(settings: dict[str, str], _topic: str, folder: Path) -> tuple[st
     client = OpenLineageClient(config={"transport": transport})
     for event in events():
         client.emit(event)
-    document = emit(settings, str(folder / "events.jsonl"))
+    document = document_of(settings, "emit", "openlineage", str(folder / "events.jsonl"))
     assert (document["read"], document["refused"]) == (3, 0)
     assert document["sent"] == document["events"]
     return ()
@@ -117,23 +114,8 @@ def from_standard_input(settings: dict[str, str], _topic: str, folder: Path) -> 
     from openlineage.client.serde import Serde
 
     data = "[" + ",\n".join(map(Serde.to_json, events())) + "]"
-    assert emit(settings, "-", data=data)["sent"] > 0
+    assert document_of(settings, "emit", "openlineage", "-", given=data)["sent"] > 0
     return ()
-
-
-def emit(settings: dict[str, str], file: str, data: str = "") -> dict[str, Any]:
-    ran = subprocess.run(
-        [sys.executable, *PROGRAM, "emit", "openlineage", file, "--json"],
-        input=data,
-        capture_output=True,
-        text=True,
-        env={"PATH": "/usr/bin:/bin", **settings},
-        timeout=patience(120),
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    document: dict[str, Any] = json.loads(ran.stdout)
-    return document
 
 
 def graph(driver: Driver) -> dict[str, Any]:

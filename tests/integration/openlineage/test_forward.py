@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.processes import CommandProcess
+from headwater_benchmarks.processes import CommandProcess, running
 from headwater_consumers.kafka.topic_reader import records_to_end
 from support.collector import collecting
 from support.materializer import events
@@ -29,10 +30,13 @@ COUNT = 20
 
 
 class ForwardProcess(CommandProcess):
-    def __init__(self, settings: dict[str, str], folder: Path, *arguments: str) -> None:
-        folder.mkdir(exist_ok=True)
-        refused = ("--refused", str(folder / "refused.jsonl"))
-        super().__init__(settings, folder, "forward", "openlineage", *refused, *arguments)
+    command = ("forward", "openlineage")
+
+
+def forward(
+    settings: dict[str, str], folder: Path, *arguments: str
+) -> contextlib.AbstractContextManager[ForwardProcess]:
+    return running(ForwardProcess, settings, "--refused", str(folder / "refused.jsonl"), *arguments)
 
 
 @pytest.fixture
@@ -46,28 +50,21 @@ def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[s
     with collecting() as server:
         server.answers.extend([(201, {}), (503, {"Retry-After": "1"}), (0, {}), (0, {}), (422, {})])
         given = {**forwarding, "HEADWATER_FORWARD_TOKEN": "a-secret-token"}
-        process = ForwardProcess(given, tmp_path / "one", "--to", server.url, "--port", "0")
-        try:
+        with forward(given, tmp_path, "--to", server.url, "--port", "0") as process:
             process.until(lambda: len(server.bodies) == COUNT - 1, "all but one", seconds=patience(60))
-            port = re.findall(r"on http://127.0.0.1:(\d+)", process.stderr)
-            assert port
+            assert re.findall(r"on http://127.0.0.1:(\d+)", process.stderr)
             assert process.stop(signal.SIGTERM) == 0
-        finally:
-            process.end()
-        assert process.document == {"consumed": COUNT, "skipped": 0, "delivered": COUNT - 1, "refused": 1}
-        (refused,) = map(json.loads, (tmp_path / "one" / "refused.jsonl").read_text().splitlines())
+            assert process.document == {"consumed": COUNT, "skipped": 0, "delivered": COUNT - 1, "refused": 1}
+            assert "a-secret-token" not in process.stderr
+        (refused,) = map(json.loads, (tmp_path / "refused.jsonl").read_text().splitlines())
         assert refused["status"] == "422"
         assert {headers["Authorization"] for _, headers in server.requests} == {"Bearer a-secret-token"}
-        assert "a-secret-token" not in process.stderr
         bodies = [json.loads(body) for body in server.bodies]
         assert len({body["run"]["runId"] for body in bodies}) == COUNT - 1
         # The offsets are committed: nothing is left.
-        again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
-        try:
+        with forward(forwarding, tmp_path, "--to", server.url, "--until-caught-up") as again:
             assert again.wait(patience(60)) == 0, again.stderr
-        finally:
-            again.end()
-        assert again.document["consumed"] == 0
+            assert again.document["consumed"] == 0
         assert len(server.bodies) == COUNT - 1
 
 
@@ -75,16 +72,14 @@ def test_compressed_and_in_parallel_each_document_arrives_once(forwarding: dict[
     with collecting() as server:
         server.answers.extend([(201, {}), (201, {}), (503, {}), (422, {})])
         chosen = {"HEADWATER_FORWARD_COMPRESSION": "GZIP", "HEADWATER_FORWARD_POSTS_IN_PARALLEL": "4"}
-        process = ForwardProcess({**forwarding, **chosen}, tmp_path / "one", "--to", server.url, "--until-caught-up")
-        try:
+        with forward({**forwarding, **chosen}, tmp_path, "--to", server.url, "--until-caught-up") as process:
             assert process.wait(patience(90)) == 0, process.stderr
-        finally:
-            process.end()
+            document = process.document
         bodies = [json.loads(gzip.decompress(body)) for body in server.bodies]
-    assert process.document["consumed"] == COUNT
-    assert process.document["delivered"] == len(bodies) == len({body["run"]["runId"] for body in bodies})
+    assert document["consumed"] == COUNT
+    assert document["delivered"] == len(bodies) == len({body["run"]["runId"] for body in bodies})
     # Whatever was refused before another post failed was posted, and taken, with the batch's second attempt.
-    assert process.document["refused"] == COUNT - len(bodies) <= 1
+    assert document["refused"] == COUNT - len(bodies) <= 1
 
 
 @pytest.mark.nightly
@@ -99,12 +94,9 @@ def test_to_a_topic_and_from_there_into_the_same_graph(
 ) -> None:
     file = tmp_path / "out.jsonl"
     for name, to in (("topic", f"kafka:{topic}"), ("file", str(file))):
-        process = ForwardProcess(forwarding, tmp_path / name, "--to", to, "--group", name + topic, "--until-caught-up")
-        try:
+        with forward(forwarding, tmp_path, "--to", to, "--group", name + topic, "--until-caught-up") as process:
             assert process.wait(patience(90)) == 0, process.stderr
-        finally:
-            process.end()
-        assert process.document["delivered"] == COUNT
+            assert process.document["delivered"] == COUNT
     records = list(records_to_end({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2}, topic))
     assert len(records) == COUNT
     assert sorted(file.read_bytes().splitlines()) == sorted(record.value or b"" for record in records)
@@ -120,8 +112,5 @@ def test_to_a_topic_and_from_there_into_the_same_graph(
 def test_what_would_go_round_in_circles_is_refused(
     forwarding: dict[str, str], world: RealWorld, tmp_path: Path
 ) -> None:
-    process = ForwardProcess(forwarding, tmp_path / "one", "--to", f"kafka:{world.topics.events}")
-    try:
+    with forward(forwarding, tmp_path, "--to", f"kafka:{world.topics.events}") as process:
         assert process.wait(patience(60)) == 2
-    finally:
-        process.end()

@@ -25,7 +25,6 @@ class Rows:
     """Rows of one micro-batch.
 
     Attributes:
-        read: from its source.
         written: name of each dataset it writes ⇒ rows.
     """
 

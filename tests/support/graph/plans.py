@@ -24,7 +24,6 @@ def operators(driver: Driver, statement: LiteralString, /, **parameters: Any) ->
 
     Args:
         driver: of the graph.
-        statement: its text.
         parameters: those that the planner shall know; the others may be left out.
     """
     sample(driver)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from headwater_graph.fold import fold
@@ -24,6 +26,28 @@ def store(driver: Driver, events: Iterable[LineageEvent], *, at_once: int | None
     for begin in range(0, len(left), size):
         writer.apply(fold(left[begin : begin + size]))
     return writer
+
+
+def write_in_batches(writer: GraphWriter, events: Sequence[LineageEvent], dice: random.Random) -> None:
+    """Write events in transactions of any size."""
+    done = 0
+    while done < len(events):
+        size = dice.choice([1, 1, 2, 5, 20, 60])
+        writer.apply(fold(events[done : done + size]))
+        done += size
+
+
+def write_by_two(writer: GraphWriter, events: Sequence[LineageEvent], seed: int) -> None:
+    """Write events by two writers at once, in another order each; some by both."""
+
+    def consume(number: int) -> None:
+        mine = random.Random(seed * 10 + number)
+        share = [event for at, event in enumerate(events) if at % 2 == number or mine.random() < 0.3]
+        mine.shuffle(share)
+        write_in_batches(writer, share, mine)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(consume, range(2)))
 
 
 def hold(driver: Driver, name: str, events: Iterable[LineageEvent], *, at_once: int | None = None) -> Driver:

@@ -92,6 +92,7 @@ class FakeSource:
         commits: what was committed, in order.
         commit_errors: raised by the next commits, one each; None lets one through.
         poll_errors: likewise for polls.
+        polling: called with how long a poll may take before each.
         first: the partitions that it is assigned when it joins.
     """
 
@@ -100,6 +101,7 @@ class FakeSource:
         self.commits: list[dict[Partition, int]] = []
         self.commit_errors: deque[Exception | None] = deque()
         self.poll_errors: deque[Exception | None] = deque()
+        self.polling: Callable[[float], object] = lambda _: None
         self.polls = 0
         self.first: tuple[int, ...] = tuple(range(broker.partitions))
         self.paused = False
@@ -138,6 +140,7 @@ class FakeSource:
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
         self.polls += 1
+        self.polling(timeout_seconds)
         if self.poll_errors and (error := self.poll_errors.popleft()) is not None:
             raise error
         while self._pending:

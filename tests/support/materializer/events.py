@@ -13,7 +13,6 @@ from fastavro import schemaless_writer
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
 from headwater_schemas.events import (
-    DatasetEvent,
     DatasetRef,
     DatasetUse,
     IntervalEntry,
@@ -144,9 +143,3 @@ def without_run() -> bytes:
 def truncated() -> bytes:
     """A good event, cut short."""
     return good(0)[:-5]
-
-
-def large_good(size: int) -> bytes:
-    """A good event of so many bytes, or a few less."""
-    body = DatasetEvent(dataset=DatasetRef("file", "/tests/large"), description="x" * (size - 300))
-    return encode(lineage_event(body, producer=PRODUCER, event_time=START))

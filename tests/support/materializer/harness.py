@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.kafka.notices import Notices
@@ -51,7 +50,6 @@ class Harness:
         self.logged: list[str] = []
         self.totals = ConsumerTotals()
         self.limit = BatchLimit(batch or BatchPolicy())
-        self.starts = 0
         tally = ConsumerTally(self.totals, self.metrics, DeadLetterLog(self.clock))
         checkpoint_context = CheckpointContext(
             graph=self.graph,
@@ -108,9 +106,6 @@ class Harness:
         """Records consumed that are in none of the totals and not in flight either."""
         totals, held = self.totals, self.loop._in_flight.held
         return totals.consumed - totals.applied - totals.dead_lettered.total() - totals.released - held
-
-    def caught_up(self) -> LoopPolicy:
-        return replace(self.policy, until_caught_up=True)
 
     def metric(self, name: str, **labels: str) -> float:
         value = self.metrics.registry.get_sample_value(f"headwater_materializer_{name}", labels)

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.nightly
 MADE = documents(40, seed=7)
 
 
-def test_one_seed_is_one_list() -> None:
-    assert documents(40, seed=7) == MADE
-    assert documents(40, seed=8) != MADE
-
-
 def test_what_comes_after_others_goes_on_where_they_end() -> None:
     assert [*documents(25, seed=7), *documents(15, seed=7, after=25)] == MADE
 

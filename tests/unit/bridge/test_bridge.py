@@ -28,9 +28,14 @@ TOPIC = "openlineage.events"
 
 class World:
     def __init__(
-        self, *, until_caught_up: bool = True, drain_seconds: float = 0.2, document_max_bytes: int = 1 << 20
+        self,
+        *,
+        broker: FakeBroker | None = None,
+        until_caught_up: bool = True,
+        drain_seconds: float = 0.2,
+        document_max_bytes: int = 1 << 20,
     ) -> None:
-        self.broker = FakeBroker(topic=TOPIC)
+        self.broker = broker or FakeBroker(topic=TOPIC)
         self.source = FakeSource(self.broker)
         self.sink = FakeSink()
         self.letters = FakeDeadLetters(self.broker)
@@ -198,21 +203,7 @@ def test_a_crash_before_the_commit_has_the_batch_read_again() -> None:
     world.source.commit_errors.append(CredentialsRefusedError("no", setting="HEADWATER_KAFKA_SASL_USERNAME"))
     with pytest.raises(CredentialsRefusedError):
         world.bridge.run()
-    again = World()
-    again.broker = world.broker
-    again.source = FakeSource(world.broker)
-    parts = BridgeParts(
-        again.source,
-        again.sink,
-        again.letters,
-        again.bridge._parts.metrics,
-        again.bridge._parts.notices,
-        "acme",
-        1 << 20,
-        1.0,
-        time.monotonic,
-    )
-    again.bridge = Bridge(parts, until_caught_up=True)
+    again = World(broker=world.broker)
     again.bridge.run()
     assert [event.event_id for event in again.sink.taken] == [event.event_id for event in world.sink.taken]
     assert again.committed() == 1

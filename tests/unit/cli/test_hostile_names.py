@@ -14,7 +14,6 @@ import inspect
 import io
 import itertools
 import json
-import logging
 import pkgutil
 import re
 import sys
@@ -55,7 +54,7 @@ from headwater.show.diagram import Diagram, DiagramFormat, DiagramNode, drawn
 from headwater.show.pages import FittedView
 from headwater_analysis.trace import Trace
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
-from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
+from headwater_schemas.visible import is_visible, json_escaped, visible, visible_lines
 
 HOSTILE = "[/b]\x1b\a\u202e:x:\nforged"
 SHOWN = r"[/b]\x1b\x07\u202e:x:\nforged"
@@ -322,11 +321,6 @@ def test_a_document_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     console.reset()
     assert r"a\u009b\u202e\ud800ü" in printed
-
-
-def test_a_log_record() -> None:
-    record = logging.LogRecord("a", logging.WARNING, "", 1, "no %s", ("\x1b]0;title\a\u202e",), None)
-    assert VisibleFormatter("%(levelname)s %(message)s").format(record) == r"WARNING no \x1b]0;title\x07\u202e"
 
 
 def test_a_usage_error(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:

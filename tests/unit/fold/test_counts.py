@@ -3,10 +3,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.fold import fold
-from headwater_schemas.events import IntervalEvent, SchemaDefinition, SchemaField
-from support.events import LATER, full_dataset_event, full_interval_event, full_run_event
+from headwater_schemas.events import SchemaDefinition, SchemaField
+from support.events import LATER, full_interval_event, full_run_event, with_body
 
 
 def test_equal_events_are_duplicates() -> None:
@@ -21,13 +20,8 @@ def test_an_event_without_its_body_is_refused() -> None:
 
 
 def test_another_report_of_the_same_id_is_stale_and_still_joined() -> None:
-    first = full_interval_event()
-    body = first.interval_event
-    assert isinstance(body, IntervalEvent)
-    again = msgspec.structs.replace(
-        first, event_time=LATER, interval_event=msgspec.structs.replace(body, checkpoint_location="/elsewhere")
-    )
-    delta = fold([first, again])
+    again = msgspec.structs.replace(with_body("interval", checkpoint_location="/elsewhere"), event_time=LATER)
+    delta = fold([full_interval_event(), again])
     assert (delta.duplicates, delta.stale) == (0, 1)
     (query,) = delta.queries.values()
     assert query.registers["checkpoint_location"][1] == "/elsewhere"
@@ -43,24 +37,13 @@ def test_counts_add_up_when_joined() -> None:
     assert stale.stale != stale.join(stale).stale
 
 
-def test_no_event_is_counted_before_one_was_folded() -> None:
-    empty = fold([])
-    assert (empty.events, empty.duplicates, empty.stale) == (0, 0, 0)
-    assert (GraphDelta().events, GraphDelta().duplicates, GraphDelta().stale) == (0, 0, 0)
-
-
 def test_of_two_schemas_with_one_stamp_one_wins_with_all_its_columns() -> None:
-    first = full_dataset_event()
-    body = first.dataset_event
-    assert body is not None
     types = ("int", "string", "double", "date", "binary", "bigint", "float", "boolean")
     schemas = [
         SchemaDefinition((SchemaField(path=path, type=type_), SchemaField(path="z", type=type_)))
         for path, type_ in zip("abcdefgh", types, strict=True)
     ]
-    events = [
-        msgspec.structs.replace(first, dataset_event=msgspec.structs.replace(body, schema=schema)) for schema in schemas
-    ]
+    events = [with_body("dataset", schema=schema) for schema in schemas]
     (node,) = (node for node in fold(events).datasets.values() if "schema" in node.registers)
     winner = node.registers["schema"][1]
     assert isinstance(winner, dict)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import RelType
 from headwater_graph.fold import fold
 from headwater_schemas.events import LifecycleChange, SchemaDefinition, SchemaField, Symlink
-from support.events import ENRICHED, TIME, full_dataset_event
+from support.events import ENRICHED, TIME, with_body
 
 if TYPE_CHECKING:
     import pytest
 
 
 def folded(**changed: Any) -> GraphDelta:
-    event = full_dataset_event()
-    assert event.dataset_event is not None
-    return fold([msgspec.structs.replace(event, dataset_event=msgspec.structs.replace(event.dataset_event, **changed))])
+    return fold([with_body("dataset", **changed)])
 
 
 def test_what_is_renamed_had_another_name() -> None:
@@ -57,16 +53,6 @@ def test_what_is_left_of_a_dataset_by_each_change(subtests: pytest.Subtests) -> 
             [node] = folded(lifecycle=change, previous=None).datasets.values()
             values = {name: cell for name, (_, cell) in node.registers.items()}
             assert (values.get("existence"), values.get("emptied_at")) == (existence, TIME if emptied else None)
-
-
-def test_of_two_schemas_with_one_stamp_every_column_is_as_in_the_one_that_counts() -> None:
-    one, other = (SchemaDefinition(tuple(SchemaField(path=path) for path in paths)) for paths in ("abc", "cba"))
-    delta = folded(schema=one, lifecycle=None, previous=None)
-    delta.add(folded(schema=other, lifecycle=None, previous=None))
-    [node] = delta.datasets.values()
-    schema: Any = node.registers["schema"][1]
-    fields: dict[str, Any] = {path: column.registers["field"][1] for path, column in node.columns.items()}
-    assert sorted(fields, key=lambda path: fields[path]["position"]) == schema["columns"]
 
 
 def test_what_has_no_type_has_an_empty_one_beside_the_others() -> None:

@@ -44,13 +44,7 @@ def kafka(begin: int, end: int, **fields: Any) -> Props:
     }
 
 
-def gap(begin: int, end: int) -> Props:
-    return {
-        "gap_datasets": ["dataset-key"],
-        "gap_partitions": [0],
-        "gap_from": [begin],
-        "gap_to_exclusive": [end],
-    }
+GAP: Props = {"gap_datasets": ["dataset-key"], "gap_partitions": [0], "gap_from": [5], "gap_to_exclusive": [6]}
 
 
 def overlap(begin: int, end: int) -> Props:
@@ -64,7 +58,7 @@ def overlap(begin: int, end: int) -> Props:
 
 NEIGHBOURS: list[tuple[Props, Props, Props]] = [
     (kafka(0, 5), kafka(5, 9), {}),
-    (kafka(0, 5), kafka(6, 9), gap(5, 6)),
+    (kafka(0, 5), kafka(6, 9), GAP),
     (kafka(0, 5), kafka(4, 9), overlap(4, 5)),
     (kafka(0, 5), kafka(0, 5), overlap(0, 5)),
     (kafka(5, 9), kafka(4, 9), {"rewinds": "query-key", **overlap(4, 9)}),
@@ -72,12 +66,12 @@ NEIGHBOURS: list[tuple[Props, Props, Props]] = [
     (kafka(0, 5), FILE_SET, {}),
     (FILE_SET, kafka(0, 5), {}),
     (FILE_SET, {**FILE_SET, "manifest_digest": "cd"}, {}),
-    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), gap(5, 6)),
-    (kafka(0, 5, topic_id="a"), kafka(6, 9), gap(5, 6)),
-    (kafka(0, 5), kafka(6, 9, topic_id="a"), gap(5, 6)),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="a"), GAP),
+    (kafka(0, 5, topic_id="a"), kafka(6, 9), GAP),
+    (kafka(0, 5), kafka(6, 9, topic_id="a"), GAP),
     (kafka(0, 5, topic_id="a"), kafka(6, 9, topic_id="b"), {"rewinds": "query-key"}),
     (kafka(0, 5, topic_id="a"), kafka(5, 9, topic_id="b"), {"rewinds": "query-key"}),
-    (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), gap(5, 6)),
+    (kafka(0, 5, certainty="INFERRED"), kafka(6, 9, certainty="INFERRED"), GAP),
     (kafka(0, 5, certainty="UPPER_BOUND"), kafka(6, 9), {}),
     (kafka(0, 5), kafka(6, 9, certainty="UPPER_BOUND"), {}),
     (kafka(0, 5), kafka(6, 9, partitions=[1]), {}),
@@ -146,7 +140,7 @@ BROKEN_LINKS: list[tuple[Props, bool]] = [
     ({"rewinds": "query-key"}, False),
     ({"gap_datasets": ["dataset-key"]}, False),
     ({"missing": 1}, True),
-    (gap(5, 6), True),
+    (GAP, True),
     (overlap(4, 5), True),
 ]
 

@@ -78,11 +78,6 @@ def test_of_several_scopes_the_latest_days_count(subtests: pytest.Subtests) -> N
             assert Horizon.of(scopes) == expected
 
 
-def test_nothing_is_dropped_or_summarized_unless_it_is_asked_for() -> None:
-    assert Horizon() == Horizon(None, None)
-    assert RetentionFacts({}).properties() == {"summarize_before": None, "drop_before": None}
-
-
 def test_a_later_day_replaces_an_earlier_one_in_either_order() -> None:
     earlier = RetentionFacts({}, summarize_before=THIRD - TICK)
     later = RetentionFacts({}, summarize_before=THIRD, drop_before=THIRD)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from itertools import combinations, permutations
 
-import msgspec
 import pytest
 
-from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import BY_QUERY, IN_SEGMENTS, STORED_LABELS, Label, RelType, UseKey
 from headwater_graph.facts.nodes import (
     MADE_FROM,
@@ -27,7 +25,7 @@ from headwater_graph.facts.properties import flatten, parse, stamped
 from headwater_graph.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
 from headwater_graph.fold import fold
 from headwater_schemas.events import Provenance
-from support.events import full_interval_event, full_plan_event, full_run_event
+from support.events import full_interval_event, full_plan_event, full_run_event, with_body
 
 NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 
@@ -227,17 +225,9 @@ def test_spans_and_batches_grow_both_ways() -> None:
 def test_a_plan_has_the_lineage_of_whichever_event_brought_it() -> None:
     lineage = full_plan_event().plan_event
     assert lineage is not None
-    body = full_run_event().run_event
-    assert body is not None
-    run = msgspec.structs.replace(full_run_event(), run_event=msgspec.structs.replace(body, plan_digest=lineage.digest))
+    run = with_body("run", plan_digest=lineage.digest)
     mention, brought = fold([run]), fold([full_plan_event()])
     for joined in (mention.join(brought), brought.join(mention)):
         [plan] = joined.plans.values()
         assert plan.lineage == lineage.lineage
         assert plan.job in joined.jobs
-
-
-def test_how_often_an_event_came_is_no_part_of_what_it_states() -> None:
-    once, twice = fold([full_run_event()]), fold([full_run_event(), full_run_event()])
-    assert once == twice
-    assert GraphDelta() == GraphDelta(events=1, duplicates=2, stale=3)

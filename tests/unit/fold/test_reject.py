@@ -85,9 +85,7 @@ def of(event: LineageEvent, **fields: Any) -> LineageEvent:
 
 
 def run(**fields: Any) -> LineageEvent:
-    event = full_run_event()
-    assert event.run_event is not None
-    return with_id(of(event, run_event=msgspec.structs.replace(event.run_event, **fields)))
+    return with_body("run", **fields)
 
 
 def interval(*entries: IntervalEntry) -> LineageEvent:
@@ -99,9 +97,7 @@ def reading(*ranges: OffsetRange) -> tuple[DatasetUse, ...]:
 
 
 def intervals(**fields: Any) -> LineageEvent:
-    event = full_interval_event()
-    assert event.interval_event is not None
-    return with_id(of(event, interval_event=msgspec.structs.replace(event.interval_event, **fields)))
+    return with_body("interval", **fields)
 
 
 def placed(position: Position) -> LineageEvent:
@@ -113,9 +109,7 @@ def using(**fields: Any) -> LineageEvent:
 
 
 def job(**fields: Any) -> LineageEvent:
-    event = full_job_event()
-    assert event.job_event is not None
-    return with_id(of(event, job_event=msgspec.structs.replace(event.job_event, **fields)))
+    return with_body("job", **fields)
 
 
 def of_plan(lineage: ColumnLineage, digest: str | None = None) -> LineageEvent:

@@ -26,7 +26,6 @@ from headwater_consumers.forward.plans import PlanCache, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
 from headwater_consumers.kafka.notices import Notices
-from headwater_consumers.kafka.source import Polled
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.events import LineageEvent
@@ -119,6 +118,12 @@ class World:
         return [json.loads(document.data) for document in self.collector.delivered]
 
 
+def started(run: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
@@ -189,8 +194,7 @@ def test_while_the_collector_is_away_nothing_is_committed(tmp_path: Path) -> Non
     world = World(tmp_path, until_caught_up=False)
     world.collector.away = CollectorUnavailableError("The collector doesn't answer")
     world.put(full_run_event(), full_dataset_event())
-    thread = threading.Thread(target=world.forwarder.run)
-    thread.start()
+    thread = started(world.forwarder.run)
     eventually(lambda: world.metrics.registry.get_sample_value("headwater_forward_retries_total"))
     # A retry is counted a moment before the collector counts as away.
     eventually(lambda: world.forwarder.document()["ready"] is False)
@@ -207,8 +211,7 @@ def test_while_the_collector_is_away_nothing_is_committed(tmp_path: Path) -> Non
 def test_one_without_events_is_ready(tmp_path: Path) -> None:
     """On Kubernetes a rollout waits for it."""
     world = World(tmp_path, until_caught_up=False)
-    thread = threading.Thread(target=world.forwarder.run)
-    thread.start()
+    thread = started(world.forwarder.run)
     eventually(lambda: world.forwarder.document()["ready"])
     assert world.forwarder.document()["collector_reachable"] is None
     world.forwarder.stop()
@@ -267,18 +270,14 @@ def test_a_collector_may_ask_for_time(tmp_path: Path, monkeypatch: pytest.Monkey
     world.put(full_dataset_event())
     world.collector.deliveries = [CollectorUnavailableError("429", after_seconds=0.3)]
     attempts: list[float] = []
-    deliver, poll = world.collector.deliver, world.source.poll
+    deliver = world.collector.deliver
 
     def timed(document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
         attempts.append(clock.now)
         deliver(document, refused)
 
-    def passing(*, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        clock.advance(timeout_seconds)
-        return poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
-
     monkeypatch.setattr(world.collector, "deliver", timed)
-    monkeypatch.setattr(world.source, "poll", passing)
+    world.source.polling = clock.advance
     world.forwarder.run()
     assert [attempt - attempts[0] for attempt in attempts] == pytest.approx([0, 0.3])
 
@@ -371,8 +370,7 @@ def test_a_stop_ends_it_also_while_the_collector_is_away(tmp_path: Path) -> None
     world = World(tmp_path, until_caught_up=False)
     world.collector.away = CollectorUnavailableError("away", after_seconds=200)
     world.put(full_run_event())
-    thread = threading.Thread(target=world.forwarder.run)
-    thread.start()
+    thread = started(world.forwarder.run)
     eventually(lambda: world.warnings)
     world.forwarder.stop()
     thread.join(patience(30))

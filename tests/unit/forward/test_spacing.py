@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,21 +16,13 @@ from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_schemas.events import LineageEvent, OffsetRange, RunRef
 from headwater_schemas.identity import event_id
 from support.events import full_interval_event, full_run_event
+from support.materializer.clock import FakeClock
 from unit.forward.test_forwarder import World
 
 if TYPE_CHECKING:
     import pytest
 
 PARTITION = Partition("lineage.events", 0)
-SECONDS = 60
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def micro_batch(number: int, *, offset: int | None = None, every: float = 10.0, run: str | None = None) -> LineageEvent:
@@ -78,13 +71,13 @@ def batches(released: object) -> list[list[int]]:
 
 
 def test_they_are_held_for_the_minutes_and_released_as_one_event() -> None:
-    clock = Clock()
+    clock = FakeClock()
     spacing = Spacing(1, clock)
     for number in range(3):
         assert list(spacing.through(micro_batch(number), record(number))) == []
     assert spacing.due() == []
     assert spacing.committable({PARTITION: 3}) == {PARTITION: 0}
-    clock.now += SECONDS
+    clock.advance(60)
     (released,) = spacing.due()
     assert batches([released]) == [[0, 1, 2]]
     assert released.record == record(2)
@@ -94,7 +87,7 @@ def test_they_are_held_for_the_minutes_and_released_as_one_event() -> None:
 
 
 def test_processing_times_count_too_so_that_a_backlog_has_as_many_documents() -> None:
-    spacing = Spacing(1, Clock())
+    spacing = Spacing(1, FakeClock())
     found = [each for number in range(16) for each in spacing.through(micro_batch(number), record(number))]
     assert batches(found) == [list(range(7)), list(range(7, 14))]
     assert batches(spacing.all()) == [[14, 15]]
@@ -103,7 +96,7 @@ def test_processing_times_count_too_so_that_a_backlog_has_as_many_documents() ->
 def test_one_that_does_not_follow_begins_anew(subtests: pytest.Subtests) -> None:
     for number in (0, 1, 3):
         with subtests.test(number=number):
-            spacing = Spacing(1, Clock())
+            spacing = Spacing(1, FakeClock())
             for each in (0, 1):
                 list(spacing.through(micro_batch(each), record(each)))
             assert batches(spacing.through(micro_batch(number), record(2))) == [[0, 1]]
@@ -111,7 +104,7 @@ def test_one_that_does_not_follow_begins_anew(subtests: pytest.Subtests) -> None
 
 
 def test_what_else_is_of_their_run_comes_after_them_and_other_runs_stay() -> None:
-    spacing = Spacing(1, Clock())
+    spacing = Spacing(1, FakeClock())
     run = full_run_event()
     assert run.run is not None
     other = "0197c1de-52f0-7bd1-9d55-000000000000"
@@ -123,7 +116,7 @@ def test_what_else_is_of_their_run_comes_after_them_and_other_runs_stay() -> Non
 
 
 def test_a_document_has_at_most_so_many() -> None:
-    spacing = Spacing(1_440, Clock())
+    spacing = Spacing(1_440, FakeClock())
     found = [
         each
         for number in range(MOST_MICRO_BATCHES + 1)
@@ -133,7 +126,7 @@ def test_a_document_has_at_most_so_many() -> None:
 
 
 def test_those_of_a_partition_that_is_anothers_are_forgotten() -> None:
-    spacing, other = Spacing(1, Clock()), Partition("lineage.events", 1)
+    spacing, other = Spacing(1, FakeClock()), Partition("lineage.events", 1)
     list(spacing.through(micro_batch(0), record(0)))
     list(spacing.through(micro_batch(0), record(0, other)))
     spacing.forget({PARTITION})
@@ -165,20 +158,18 @@ def test_offsets_that_do_not_go_on_have_a_document_each(tmp_path: Path) -> None:
     assert world.forwarder.run().delivered == 2
 
 
+def stop_once(world: World, holds: Callable[[], bool]) -> None:
+    def polling(_seconds: float) -> None:
+        if holds():
+            world.forwarder.stop()
+
+    world.source.polling = polling
+
+
 def test_what_is_held_at_a_stop_is_not_committed_and_sent_after_it(tmp_path: Path) -> None:
     world = spaced(tmp_path, until_caught_up=False)
     world.put(micro_batch(0), micro_batch(1))
-    polls = 0
-    poll = world.source.poll
-
-    def stop_after(**arguments: float) -> object:
-        nonlocal polls
-        polls += 1
-        if polls == 4:
-            world.forwarder.stop()
-        return poll(**arguments)  # type: ignore[arg-type]
-
-    world.source.poll = stop_after  # type: ignore[method-assign, assignment]
+    stop_once(world, lambda: world.source.polls == 4)
     world.forwarder.run()
     assert (world.documents, world.committed()) == ([], 0)
     again = spaced(tmp_path)
@@ -190,13 +181,6 @@ def test_what_is_held_at_a_stop_is_not_committed_and_sent_after_it(tmp_path: Pat
 def test_what_is_held_long_enough_is_sent_while_nothing_comes(tmp_path: Path) -> None:
     world = spaced(tmp_path, minutes=0.3 / 60, until_caught_up=False)
     world.put(micro_batch(0, every=0.001), micro_batch(1, every=0.001))
-    poll = world.source.poll
-
-    def stop_once_committed(**arguments: float) -> object:
-        if world.committed() == 2:
-            world.forwarder.stop()
-        return poll(**arguments)  # type: ignore[arg-type]
-
-    world.source.poll = stop_once_committed  # type: ignore[method-assign, assignment]
+    stop_once(world, lambda: world.committed() == 2)
     world.forwarder.run()
     assert len(world.documents) == 1

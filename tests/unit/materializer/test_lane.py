@@ -113,13 +113,6 @@ def test_what_an_event_is_to_blame_for_stops_whatever_has_no_event() -> None:
         settled(LaneTask(JobKind.CHECKPOINT, lambda: None), error)
 
 
-def test_a_defect_is_raised_as_it_is() -> None:
-    defect = ZeroDivisionError()
-    with pytest.raises(ZeroDivisionError) as raised:
-        settled(LaneTask(JobKind.CHECKPOINT, lambda: None), defect)
-    assert raised.value is defect
-
-
 def raising(error: BaseException) -> Callable[[], None]:
     def run() -> None:
         raise error

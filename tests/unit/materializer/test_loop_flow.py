@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,31 @@ class SlowGraph(FakeGraph):
         return super().apply(folded)
 
 
+@pytest.fixture
+def slow() -> Iterator[Slow]:
+    """Maker of a consumer that writes into a `SlowGraph`, in a thread."""
+    made: list[Harness] = []
+
+    def make(**more: Any) -> tuple[SlowGraph, Harness]:
+        graph = SlowGraph()
+        made.append(Harness(graph=graph, lane=ThreadLane(), **more))
+        return graph, made[-1]
+
+    yield make
+    for harness in made:
+        harness.parts.lane.close(harness.graph.close, patience(5))
+
+
+def assigned(harness: Harness) -> None:
+    """Run rounds until there are partitions."""
+
+    def is_assigned() -> bool:
+        harness.rounds()
+        return harness.metric("partitions_assigned") > 0
+
+    eventually(is_assigned, every=0.001)
+
+
 def write_begins(harness: Harness, graph: SlowGraph) -> None:
     """Run rounds until the graph is asked to write."""
 
@@ -53,6 +79,9 @@ def write_begins(harness: Harness, graph: SlowGraph) -> None:
         return False
 
     eventually(is_asked, every=0.001)
+
+
+Slow = Callable[..., tuple[SlowGraph, Harness]]
 
 
 class HeldLane(InlineLane):
@@ -72,15 +101,14 @@ class HeldLane(InlineLane):
         return None
 
 
-def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> None:
+def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written(slow: Slow) -> None:
     folded: list[int] = []
 
     def fold(events: list[object]) -> frozenset[str]:
         folded.append(len(events))
         return fold_ids(events)  # type: ignore[arg-type]
 
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=10), fold=fold)
+    graph, harness = slow(batch=BatchPolicy(max_records=10), fold=fold)
     harness.broker.extend(good(number) for number in range(100))
     write_begins(harness, graph)
     harness.rounds(5)
@@ -94,10 +122,9 @@ def test_the_next_batch_is_fetched_decoded_and_folded_while_one_is_written() -> 
         graph.go.release()
     harness.settle_with_thread()
     assert graph.events == ids(range(100))
-    harness.parts.lane.close(graph.close, patience(5))
 
 
-def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
+def test_what_comes_while_a_batch_is_written_is_decoded_at_once(slow: Slow) -> None:
     """It isn't enough for a batch, and a batch isn't made before the one before is through; but nothing keeps it."""
     decoded: list[bytes | None] = []
     real = Decoder()
@@ -107,8 +134,7 @@ def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
             decoded.append(value)
             return real.decode(value)
 
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=100), decoder=Watched())
+    graph, harness = slow(batch=BatchPolicy(max_records=100), decoder=Watched())
     harness.broker.extend([good(0)])
     write_begins(harness, graph)
     harness.broker.extend([*(good(number) for number in range(1, 70)), GARBAGE])
@@ -122,10 +148,9 @@ def test_what_comes_while_a_batch_is_written_is_decoded_at_once() -> None:
     assert graph.events == ids(range(70))
     assert len(harness.broker.letters) == 1
     assert len(decoded) == 71, "and once only"
-    harness.parts.lane.close(graph.close, patience(5))
 
 
-def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> None:
+def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through(slow: Slow) -> None:
     """A record takes 0.1 s to prepare and 1 s to write: five are prepared in the last half second of a write."""
     folded: list[int] = []
 
@@ -134,8 +159,7 @@ def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> N
         harness.clock.advance(0.1 * len(events))
         return fold_ids(events)  # type: ignore[arg-type]
 
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=100, target_seconds=60), fold=fold)
+    graph, harness = slow(batch=BatchPolicy(max_records=100, target_seconds=60), fold=fold)
 
     def begin(first: int, count: int) -> None:
         harness.broker.extend(good(number) for number in range(first, first + count))
@@ -166,7 +190,6 @@ def test_a_batch_that_is_not_full_is_ready_when_the_one_before_is_through() -> N
     graph.go.release(3)
     harness.settle_with_thread()
     assert graph.events == ids(range(26))
-    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_what_is_in_memory_is_bounded_by_three_batches_whatever_the_backlog() -> None:
@@ -189,16 +212,8 @@ def test_bytes_bound_a_batch_too() -> None:
     assert harness.graph.events == ids(range(50))
 
 
-def test_a_record_larger_than_a_batch_is_a_batch() -> None:
-    harness = Harness(batch=BatchPolicy(max_records=1_000, max_bytes=1))
-    harness.broker.extend(good(number) for number in range(5))
-    harness.settle()
-    assert harness.graph.sizes == [1] * 5
-
-
-def test_bytes_are_bounded_however_long_a_write_takes() -> None:
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane(), batch=BatchPolicy(max_records=1_000, max_bytes=5 * len(good(0))))
+def test_bytes_are_bounded_however_long_a_write_takes(slow: Slow) -> None:
+    graph, harness = slow(batch=BatchPolicy(max_records=1_000, max_bytes=5 * len(good(0))))
     harness.broker.extend(good(number) for number in range(200))
     write_begins(harness, graph)
     harness.rounds(30)
@@ -208,7 +223,6 @@ def test_bytes_are_bounded_however_long_a_write_takes() -> None:
         graph.go.release()
     harness.settle_with_thread()
     assert graph.events == ids(range(200))
-    harness.parts.lane.close(graph.close, patience(5))
 
 
 def test_records_that_trickle_in_are_written_at_once() -> None:
@@ -219,15 +233,10 @@ def test_records_that_trickle_in_are_written_at_once() -> None:
     assert harness.graph.events == ids([1])
 
 
-def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() -> None:
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane())
+def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead(slow: Slow) -> None:
+    graph, harness = slow()
 
-    def is_assigned() -> bool:
-        harness.rounds()
-        return harness.metric("partitions_assigned") > 0
-
-    eventually(is_assigned, every=0.001)
+    assigned(harness)
     harness.broker.append(good(1))
     write_begins(harness, graph)
     assert harness.health.document()["ready"] is True
@@ -239,13 +248,11 @@ def test_a_write_that_never_answers_makes_the_consumer_unready_and_not_dead() ->
     harness.settle_with_thread()
     harness.rounds()
     assert harness.health.document()["ready"] is True
-    harness.parts.lane.close(graph.close, patience(5))
 
 
-def test_connections_are_let_go_only_when_the_write_on_them_has_ended() -> None:
-    graph = SlowGraph()
+def test_connections_are_let_go_only_when_the_write_on_them_has_ended(slow: Slow) -> None:
     policy = LoopPolicy(drain_seconds=0.05, close_seconds=0.05)
-    harness = Harness(graph=graph, lane=ThreadLane(), policy=policy)
+    graph, harness = slow(policy=policy)
     harness.loop = Loop(harness.parts, harness.policy, clock=time.monotonic, random=lambda: 0.5)
     harness.broker.append(good(1))
     write_begins(harness, graph)
@@ -334,20 +341,6 @@ def test_two_consumers_share_the_partitions_and_hand_one_over() -> None:
     assert broker.committed == {broker.partition(0): 10, broker.partition(1): 10}
 
 
-def test_a_topic_created_again_is_read_from_its_beginning() -> None:
-    harness = Harness()
-    harness.broker.extend(good(number) for number in range(5))
-    harness.settle()
-    harness.source.lose(0, 1)
-    harness.rounds()
-    harness.broker.recreate("second")
-    harness.broker.extend(good(number) for number in range(100, 107))
-    harness.source.assign(0, 1)
-    harness.settle()
-    assert harness.graph.events == ids(range(5)) | ids(range(100, 107))
-    assert harness.broker.committed == {harness.broker.partition(0): 7}
-
-
 # The end
 
 
@@ -414,24 +407,20 @@ def test_each_record_that_was_consumed_is_in_one_of_the_totals() -> None:
 
 
 def test_until_caught_up_ends_at_the_ends_that_were_there_at_the_start() -> None:
-    harness = Harness()
-    harness.loop = Loop(
-        harness.parts, replace(harness.policy, until_caught_up=True), clock=harness.clock, random=lambda: 0.5
-    )
+    harness = Harness(policy=LoopPolicy(until_caught_up=True))
     harness.broker.extend((good(number) for number in range(5)), partition=0)
     harness.broker.extend((good(number) for number in range(5, 9)), partition=1)
     harness.broker.append(GARBAGE, partition=1)
-
-    original = harness.source.poll
-
-    def poll(**arguments: object) -> object:
-        harness.clock.advance(0.1)
-        return original(**arguments)  # type: ignore[arg-type]
-
-    harness.source.poll = poll  # type: ignore[assignment, method-assign]
+    harness.source.polling = lambda _: harness.clock.advance(0.1)
     harness.loop.run()
     assert harness.broker.committed == {harness.broker.partition(0): 5, harness.broker.partition(1): 5}
     assert harness.totals.document()["applied"] == 9
+
+
+def test_an_empty_topic_is_caught_up_with_at_once() -> None:
+    harness = Harness(policy=LoopPolicy(until_caught_up=True))
+    harness.loop.run()
+    assert (harness.totals.consumed, harness.clock.now) == (0, 1_000.0)
 
 
 def test_a_restart_after_a_crash_at_any_step_ends_in_the_same_graph() -> None:
@@ -496,15 +485,10 @@ def test_a_backlog_doesnt_keep_the_graph_from_being_told() -> None:
     assert 0 < offsets[-1][0] < 60
 
 
-def test_only_the_step_that_waits_is_said_to_be_silent() -> None:
-    graph = SlowGraph()
-    harness = Harness(graph=graph, lane=ThreadLane())
+def test_only_the_step_that_waits_is_said_to_be_silent(slow: Slow) -> None:
+    graph, harness = slow()
 
-    def is_assigned() -> bool:
-        harness.rounds()
-        return harness.metric("partitions_assigned") > 0
-
-    eventually(is_assigned, every=0.001)
+    assigned(harness)
     harness.broker.append(good(1))
     write_begins(harness, graph)
     harness.rounds(40, seconds=1)
@@ -520,4 +504,3 @@ def test_only_the_step_that_waits_is_said_to_be_silent() -> None:
     assert "dead-letter topic hasn't answered" in harness.logged[before]
     graph.go.release()
     harness.settle_with_thread()
-    harness.parts.lane.close(graph.close, patience(5))

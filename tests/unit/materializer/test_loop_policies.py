@@ -80,6 +80,7 @@ def test_while_the_database_is_away_partitions_are_paused_and_polled_on() -> Non
     harness.rounds(10)
 
     assert harness.source.paused
+    assert harness.metric("paused") == 1
     assert harness.source.polls == polls + 10, "or the group would take the partitions away"
     assert harness.health.alive
     assert harness.health.document()["ready"] is False

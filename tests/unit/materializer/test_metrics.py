@@ -16,23 +16,6 @@ from support.materializer.graph import FakeGraph
 from support.materializer.harness import Harness
 
 
-class SummarizingGraph(FakeGraph):
-    """A graph whose transactions report what was folded away."""
-
-    def apply(self, folded: frozenset[str]) -> WriteCounters:
-        super().apply(folded)
-        return WriteCounters(duplicates=2, stale=1)
-
-
-def test_events_folded_away_are_counted_by_reason() -> None:
-    harness = Harness(graph=SummarizingGraph())
-    assert harness.metric("events_folded_away_total", why="duplicate") == 0
-    harness.broker.extend(good(number) for number in range(5))
-    harness.settle()
-    assert harness.metric("events_folded_away_total", why="duplicate") == 2
-    assert harness.metric("events_folded_away_total", why="stale") == 1
-
-
 def test_replayed_records_are_counted_once_applied() -> None:
     harness = Harness()
     harness.broker.append(good(1))
@@ -95,27 +78,18 @@ def test_a_batch_is_counted_timed_and_stamped() -> None:
     assert harness.metric("records_in_hand") == 0
 
 
-def test_what_is_written_is_counted_as_the_database_counts_it() -> None:
+def test_what_is_written_and_folded_away_is_counted_as_the_graph_counts_it() -> None:
     class Writes(FakeGraph):
         def apply(self, folded: frozenset[str]) -> WriteCounters:
             super().apply(folded)
-            return WriteCounters(nodes_created=3, relationships_created=7)
+            return WriteCounters(nodes_created=3, relationships_created=7, duplicates=2, stale=1)
 
     harness = Harness(graph=Writes())
+    assert harness.metric("events_folded_away_total", why="duplicate") == 0
     harness.broker.append(good(1))
     harness.settle()
     assert (harness.metric("nodes_created_total"), harness.metric("relationships_created_total")) == (3, 7)
-
-
-def test_a_consumer_that_waits_for_the_database_is_paused() -> None:
-    harness = Harness()
-    harness.broker.extend(good(number) for number in range(4))
-    harness.graph.errors.extend([GraphUnavailableError("away")] * 3)
-    harness.rounds(4, seconds=0.6)
-    assert harness.metric("paused") == 1
-    harness.settle(seconds=1)
-    harness.rounds(2, seconds=1)
-    assert harness.metric("paused") == 0
+    assert [harness.metric("events_folded_away_total", why=why) for why in ("duplicate", "stale")] == [2, 1]
 
 
 def test_halved_batches_are_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,30 @@ ORDERS, CUSTOMERS, TOTALS, NAMES = (dataset(name) for name in ("orders", "custom
 DROPPED = {"lifecycleStateChange": facet(lifecycleStateChange="DROP")}
 TRINO = {"jobType": facet(processingType="BATCH", integration="TRINO", jobType="QUERY")}
 OFFSETS = facet(inputCondition=subset_condition(Position(kafka=KafkaRanges("orders", (OffsetRange(0, 5, 9),)))))
+NOT_NULL = {"assertion": "not_null", "success": False, "column": "id", "severity": "error"}
+NO_ORPHANS = {"assertion": "custom_sql", "name": "no_orphans", "success": True, "actual": "0.5"}
+SYMLINK = {"namespace": "hive://metastore:9083", "name": "db.orders", "type": "TABLE"}
+LAKE = dataset("lake.shop.orders", "trino://trino.example.org:8080")
+MASKED = {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True, "description": "sha2(email)"}
+UNIQUE = {"assertion": "dbt_utils.unique", "success": True}
 RUN = 'Run "totals 00000001"'
 FEEDS = 'Dataset "{}" -FEEDS-> Dataset "{}"'
+
+
+def about(kind: str, minute: int = 0) -> Json:
+    """The members that every document of a job or dataset has."""
+    time = f"2013-01-01T05:0{minute}:00Z"
+    return {"eventTime": time, "producer": "https://example.com/producer", "schemaURL": f"{CORE}#/$defs/{kind}"}
+
+
+def asserted(*assertions: Json) -> Json:
+    """Facets with assertions."""
+    return {"dataQualityAssertions": facet(assertions=list(assertions))}
+
+
+def made_of(field_: str, **transformation: Any) -> Json:
+    """An input field of the orders in column lineage."""
+    return {**ORDERS, "field": field_, "transformations": [transformation]}
 
 
 @dataclass(frozen=True)
@@ -140,24 +163,7 @@ SEQUENCES = {
                 "COMPLETE",
                 "05:10:00",
                 "dbt-run.shop.test",
-                inputs=[
-                    {
-                        **ORDERS,
-                        "inputFacets": {
-                            "dataQualityAssertions": facet(
-                                assertions=[
-                                    {"assertion": "not_null", "success": False, "column": "id", "severity": "error"},
-                                    {
-                                        "assertion": "custom_sql",
-                                        "name": "no_orphans",
-                                        "success": True,
-                                        "actual": "0.5",
-                                    },
-                                ]
-                            )
-                        },
-                    }
-                ],
+                inputs=[{**ORDERS, "inputFacets": asserted(NOT_NULL, NO_ORPHANS)}],
                 facets={"test": facet(tests=[{"name": "not_null_orders_id", "status": "fail"}])},
             )
         ],
@@ -177,22 +183,7 @@ SEQUENCES = {
         },
     ),
     "assertions on an output": Sequence(
-        [
-            run(
-                "COMPLETE",
-                "05:10:00",
-                outputs=[
-                    {
-                        **TOTALS,
-                        "outputFacets": {
-                            "dataQualityAssertions": facet(
-                                assertions=[{"assertion": "dbt_utils.unique", "success": True}]
-                            )
-                        },
-                    }
-                ],
-            )
-        ],
+        [run("COMPLETE", "05:10:00", outputs=[{**TOTALS, "outputFacets": asserted(UNIQUE)}])],
         {
             RUN: {
                 "quality_assertions": "[dbt_utils.unique]",
@@ -297,31 +288,8 @@ SEQUENCES = {
                         **TOTALS,
                         "facets": {
                             "columnLineage": facet(
-                                fields={
-                                    "who": {
-                                        "inputFields": [
-                                            {
-                                                **ORDERS,
-                                                "field": "email",
-                                                "transformations": [
-                                                    {
-                                                        "type": "DIRECT",
-                                                        "subtype": "TRANSFORMATION",
-                                                        "masking": True,
-                                                        "description": "sha2(email)",
-                                                    }
-                                                ],
-                                            }
-                                        ]
-                                    }
-                                },
-                                dataset=[
-                                    {
-                                        **ORDERS,
-                                        "field": "day",
-                                        "transformations": [{"type": "INDIRECT", "subtype": "FILTER"}],
-                                    }
-                                ],
+                                fields={"who": {"inputFields": [made_of("email", **MASKED)]}},
+                                dataset=[made_of("day", type="INDIRECT", subtype="FILTER")],
                             )
                         },
                     }
@@ -375,19 +343,7 @@ SEQUENCES = {
                 "05:20:00",
                 "read",
                 2,
-                inputs=[
-                    dataset(
-                        "warehouse/orders",
-                        "s3a://lake",
-                        facets={
-                            "symlinks": facet(
-                                identifiers=[
-                                    {"namespace": "hive://metastore:9083", "name": "db.orders", "type": "TABLE"}
-                                ]
-                            )
-                        },
-                    )
-                ],
+                inputs=[dataset("warehouse/orders", "s3a://lake", facets={"symlinks": facet(identifiers=[SYMLINK])})],
             ),
         ],
         {
@@ -450,18 +406,7 @@ SEQUENCES = {
                         "trino://Trino.example.org:8080",
                         facets={
                             "schema": facet(fields=[{"name": "total", "type": "bigint"}]),
-                            "columnLineage": facet(
-                                fields={
-                                    "total": {
-                                        "inputFields": [
-                                            {
-                                                **dataset("lake.shop.orders", "trino://trino.example.org:8080"),
-                                                "field": "amount",
-                                            }
-                                        ]
-                                    }
-                                }
-                            ),
+                            "columnLineage": facet(fields={"total": {"inputFields": [{**LAKE, "field": "amount"}]}}),
                         },
                     )
                 ],
@@ -477,9 +422,7 @@ SEQUENCES = {
     "a job that declares explicit lineage": Sequence(
         [
             {
-                "eventTime": "2013-01-01T05:00:00Z",
-                "producer": "https://example.com/producer",
-                "schemaURL": f"{CORE}#/$defs/JobEvent",
+                **about("JobEvent"),
                 "job": {
                     "namespace": "shop",
                     "name": "totals",
@@ -498,9 +441,7 @@ SEQUENCES = {
     "a job that declares inputs and outputs, and no lineage": Sequence(
         [
             {
-                "eventTime": "2013-01-01T05:00:00Z",
-                "producer": "https://example.com/producer",
-                "schemaURL": f"{CORE}#/$defs/JobEvent",
+                **about("JobEvent"),
                 "job": {"namespace": "shop", "name": "totals"},
                 "inputs": [ORDERS, CUSTOMERS],
                 "outputs": [{**TOTALS, "facets": columns(total=[("orders", "amount")])}, NAMES],
@@ -519,9 +460,7 @@ SEQUENCES = {
     "a dataset that states its lineage without a job": Sequence(
         [
             {
-                "eventTime": "2013-01-01T05:00:00Z",
-                "producer": "https://example.com/producer",
-                "schemaURL": f"{CORE}#/$defs/DatasetEvent",
+                **about("DatasetEvent"),
                 "dataset": {
                     **TOTALS,
                     "facets": {
@@ -544,9 +483,7 @@ SEQUENCES = {
     "a dataset that withdraws its lineage": Sequence(
         [
             {
-                "eventTime": f"2013-01-01T05:0{minute}:00Z",
-                "producer": "https://example.com/producer",
-                "schemaURL": f"{CORE}#/$defs/DatasetEvent",
+                **about("DatasetEvent", minute),
                 "dataset": {**TOTALS, "facets": {"lineage": given}},
             }
             for minute, given in enumerate((facet(inputs=[{**ORDERS, "type": "DATASET"}]), facet(_deleted=True)))
@@ -557,9 +494,7 @@ SEQUENCES = {
     "a dataset that was renamed and described": Sequence(
         [
             {
-                "eventTime": "2013-01-01T05:00:00Z",
-                "producer": "https://example.com/producer",
-                "schemaURL": f"{CORE}#/$defs/DatasetEvent",
+                **about("DatasetEvent"),
                 "dataset": {
                     **TOTALS,
                     "facets": {

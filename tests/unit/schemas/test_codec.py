@@ -12,7 +12,6 @@ import pytest
 
 from headwater_schemas import codec
 from headwater_schemas.avro_schema import AvroSchema, current_schema
-from headwater_schemas.avro_writer import Field
 from headwater_schemas.codec import Decoder, encode, with_registry_id
 from headwater_schemas.errors import (
     DecodeReason,
@@ -222,8 +221,7 @@ def test_what_no_walk_finds_is_named_by_the_error_s_type_alone(
 ) -> None:
     for error in [ValueError, OverflowError, TypeError]:
         with subtests.test(error=error):
-            refusing = Field("event_id", Mock(side_effect=error("flights")), nullable=False)
-            monkeypatch.setattr(codec, "_fields", Mock(return_value=[refusing]))
+            monkeypatch.setattr(codec, "_write", Mock(return_value=Mock(side_effect=error("flights"))))
             with pytest.raises(EncodeError) as caught:
                 encode(FULL_EVENTS["run"]())
             assert caught.value.field is None

@@ -107,10 +107,6 @@ def test_an_escaped_path_is_named_as_its_writer_names_it(written: str) -> None:
     assert naming.path_pattern(escaped) == naming.path(written)
 
 
-def test_a_path_without_scheme_is_on_the_default_file_system() -> None:
-    assert naming.path("/a", default_scheme="hdfs") == DatasetRef("hdfs", "/a")
-
-
 @given(st.text(max_size=40) | st.from_regex(r"(s3a?|hdfs|file|abfss)://[a-z@:]{0,8}/[a-z=/\d*-]{0,20}", fullmatch=True))
 def test_any_path_has_a_name_and_naming_its_name_changes_nothing(uri: str) -> None:
     named = naming.path(uri)

@@ -367,11 +367,6 @@ def test_what_is_no_secret_stays(subtests: pytest.Subtests) -> None:
             assert redact(text) == text
 
 
-def test_redacting_twice_changes_nothing() -> None:
-    once = redact('password=a {"token": "b"} Authorization: Bearer abcdefghij jdbc:x://u:p@h/d sasl.jaas.config=zzz;')
-    assert redact(once) == once
-
-
 def test_a_cut_comes_after_redacting() -> None:
     assert redact("password=" + "x" * 100, max_chars=15) == "password=[reda…"
     assert redact("short", max_chars=5) == "short"
@@ -510,13 +505,9 @@ def test_all_but_the_secret_is_left(subtests: pytest.Subtests) -> None:
         ("pass=a, retries=3", f"pass={MASK}, retries=3"),
         ("{password=a, user=bob}", f"{{password={MASK}, user=bob}}"),
         ("?user=bob&password=a&ssl=true", f"?user=bob&password={MASK}&ssl=true"),
-        ("IDENTIFIED BY 'a' ACCOUNT LOCK", f"IDENTIFIED BY {MASK} ACCOUNT LOCK"),
-        ("mysql -u bob -pa flights", f"mysql -u bob -p{MASK} flights"),
-        ("curl -u bob:a http://x", f"curl -u bob:{MASK} http://x"),
         ("Cookie: a=b\nHost: db", f"Cookie: {MASK}\nHost: db"),
         ("sasl.jaas.config=Plain required x;next", "sasl.jaas.config=[redacted]next"),
         ("ScramLoginModule required a=b; next", "ScramLoginModule required [redacted] next"),
-        ("Cookie: a=b", "Cookie: [redacted]"),
         ("cookie=a b", "cookie=[redacted] b"),
         ("{cookie -> abc}", "{cookie -> [redacted]}"),
         ("Authorization: Bearer abcdef12, next", "Authorization: [redacted], next"),

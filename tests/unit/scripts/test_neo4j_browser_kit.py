@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from neo4j_browser import grass
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
-from neo4j_browser_storage import grass
 
 from headwater_graph.facts.model import STORED_LABELS
 

@@ -19,11 +19,7 @@ _REQUEST_SECONDS = 10.0
 
 
 def letters_group(group: str) -> str:
-    """Return the group whose committed offsets are the acknowledged letters.
-
-    Args:
-        group: consumer group of the materializer.
-    """
+    """Return the group whose committed offsets are the acknowledged letters."""
     return f"{group}-dead-letters"
 
 
@@ -76,8 +72,6 @@ def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) ->
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: consumer group of the materializer.
-        dead_letters: the topic.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -91,7 +85,6 @@ def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged)
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: consumer group of the materializer.
         letters: acknowledged offsets of the topic.
 
     Raises:

@@ -23,7 +23,6 @@ class LetterFilter:
     """Filter of dead letters. A letter is selected if all set criteria match.
 
     Attributes:
-        reasons: reasons of matching letters.
         job: job or dataset of the letters: `namespace/name`, or only the name.
         since: earliest time of publication, inclusive.
         until: latest time of publication, exclusive.
@@ -90,7 +89,6 @@ class LetterGroup:
 
     Attributes:
         job: `namespace/name`; None if the records' keys don't have it.
-        letters: number of letters.
         bytes: total size of their keys and values.
         oldest, newest: publication times of the first and the last letter.
         sample: location of one letter of the group, for `dlq show`.
@@ -119,7 +117,6 @@ class Census:
 
     Attributes:
         overtaken: number of superseded letters, which aren't in the groups.
-        acknowledged: number of acknowledged letters in the groups.
     """
 
     def __init__(self) -> None:
@@ -200,7 +197,6 @@ def document_content(value: bytes | None, *, max_bytes: int) -> Content:
     """Decode an OpenLineage document of a letter of the bridge, as far as possible.
 
     Args:
-        value: the document.
         max_bytes: maximum length of a document.
     """
     problem, fields = None, None

@@ -54,10 +54,7 @@ class DeadLetter:
     """A record that can't be applied, with the reason.
 
     Attributes:
-        record: the record.
         reason: reason, from a closed list.
-        stage: stage in which the record failed.
-        error: class of the error.
         message: the fault, without content of the payload.
         event_id: id of the event, if it could be read.
         by: producer of the letter, MATERIALIZER or BRIDGE.
@@ -163,8 +160,6 @@ class StoredDeadLetter:
         source: coordinates of the original; None if the headers lack them.
         reason: a `DeadLetterReason`, or UNKNOWN.
         stage: a `DeadLetterStage`.
-        error: class of the error.
-        message: the fault.
         event_id: id of the event; empty if it couldn't be read.
         attempt: number of the attempt: 1, or more after replays.
         replayed_from: source of the letter that was replayed; None for a first attempt.

@@ -45,8 +45,6 @@ def replay(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the events topic.
-        letters: letters to send.
         sent: called once for each acknowledged letter.
 
     Raises:

@@ -37,9 +37,6 @@ def skip(
         client: librdkafka settings with the bootstrap servers and the credentials.
         group: consumer group that continues after the record.
         dead_letters: the dead-letter topic.
-        topic: topic of the record.
-        number: number of its partition.
-        offset: offset of the record.
 
     Raises:
         NotNextError: the group consumes another record next.

@@ -58,7 +58,6 @@ class KafkaDeadLetters:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the dead-letter topic.
         group: the consumer group, for the letters' headers.
     """
 
@@ -160,7 +159,6 @@ def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: the dead-letter topic.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
