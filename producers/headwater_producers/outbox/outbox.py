@@ -32,9 +32,7 @@ class OutboxFigures:
     """Snapshot of an outbox's state and counters.
 
     Attributes:
-        folder: the outbox's folder.
         events: events held, including those of dead outboxes that it took over.
-        bytes: size of these events.
         unwritten: number of these events that are in memory only.
         relayed: events acknowledged by Kafka, and removed.
         dropped: events refused or given up.
@@ -57,7 +55,6 @@ class Outbox:
         folder: folder of the files; created if missing, with access only for its owner. All events in it go to this
             publisher's topic, so each Kafka cluster and topic has its own folder.
         publisher: publisher for this outbox only, which also closes it.
-        limits: bounds of the outbox.
         metrics: metrics to update; None: the process's metrics.
 
     Raises:

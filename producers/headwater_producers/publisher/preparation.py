@@ -47,8 +47,6 @@ class PublisherPreparation:
     """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        topics: the topics' names.
-        note: callback for problems.
         on_error: callback for the producer's errors.
         poll: serves the producer's callbacks for a moment.
         stopping: set when waiting must end.

@@ -29,8 +29,6 @@ class Publisher:
     delete late facts.
 
     Args:
-        settings: destination and delivery.
-        topics: the topics' names.
         metrics: metrics to update; None: the process's metrics.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
@@ -65,7 +63,6 @@ class Publisher:
         """Accept an event for delivery. Never waits for Kafka; the caller only encodes it (0.1 ms for an interval).
 
         Args:
-            event: event to publish.
             settled: called once for this event: with None when all in-sync replicas have it, or with the reason of its
                 failure. It is called on the publisher's thread, or within this call; it must not wait and must not
                 publish. It is never called for an event that is outstanding at `close`.
@@ -90,7 +87,6 @@ class Publisher:
         """Accept encoded events that belong together: all or none.
 
         Args:
-            records: the encoded events.
             settled: see `publish`; called for each event.
 
         Raises:

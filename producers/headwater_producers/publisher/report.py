@@ -13,7 +13,6 @@ class FailedEvent:
     """Event that will not be delivered.
 
     Attributes:
-        event_id: id of the event.
         reason: text for people, with librdkafka's name of the error. Of the event itself it has at most kind, size, and
             name of the dataset or job.
         kind: coarse class of the failure.

@@ -44,8 +44,6 @@ class Sender:
     """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
-        topics: destination topics.
-        ledger: counts outcomes.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 

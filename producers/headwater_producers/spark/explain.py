@@ -113,7 +113,6 @@ def explain_lineage(
 
     Args:
         df: DataFrame of a classic session (Spark Connect has no plan to read).
-        settings: see `PlanSettings`.
         encoded: True to output also the members of encoded values, such as JSON, and the members of a map by key.
 
     Raises:
@@ -307,8 +306,6 @@ class _Row:
     """Row of the table: one source of an output.
 
     Attributes:
-        cells: cells in the order of `HEAD`.
-        namespace: namespace of the input.
         first: True for the output's first row.
     """
 

@@ -259,8 +259,6 @@ class CaptureSettings(BaseSettings):
 
         Args:
             properties: Spark properties whose names begin with `spark.headwater.`.
-            given_to: receiver of the `overrides`, for messages.
-            overrides: settings by name.
 
         Raises:
             CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
@@ -389,11 +387,7 @@ def property_name(setting: str) -> str:
 
 
 def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tuple[dict[str, str], str | None]:
-    """Return the settings in these properties, and the first property that isn't a setting.
-
-    Args:
-        found: properties by name.
-    """
+    """Return the settings in these properties, and the first property that isn't a setting."""
     names = {property_name(setting): setting for setting in known}
     strange = min((name for name in found if name not in names), default=None)
     return {names[name]: value for name, value in found.items() if name in names}, strange

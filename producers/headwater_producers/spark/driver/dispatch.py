@@ -73,12 +73,8 @@ class Dispatch:
     """Handler of signals. It may raise any py4j error; the worker counts the error and continues.
 
     Args:
-        spark: a session of the application.
-        streams: streaming queries of the application.
-        emit: takes each event.
         failed: takes a sentence about each part of a plan that couldn't be read; the event is emitted without the part.
         dedup: cache of emitted job, dataset and plan events.
-        settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: no heartbeats.
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.

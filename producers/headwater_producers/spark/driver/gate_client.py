@@ -46,7 +46,6 @@ class GateHold(msgspec.Struct, frozen=True):
     """Open incident that covers a dataset, or possibly covers it.
 
     Attributes:
-        incident: id of the incident.
         title, severity: title and severity of the incident; None if not stated.
         certainty: EXACT, INFERRED, UPPER_BOUND; UNKNOWN: bad data may be there.
     """
@@ -78,9 +77,6 @@ class _Problem(msgspec.Struct, frozen=True):
 class GateClient:
     """Client of one server's gate, with a new connection for each question. Safe to use from many threads.
 
-    Args:
-        settings: settings of the capture.
-
     Raises:
         CaptureSettingsError: `gate_url` is missing or no URL, or `gate_ca_location` can't be read.
     """
@@ -102,7 +98,6 @@ class GateClient:
         """Return the gate's answer about a dataset or one of its partitions; None: the graph has no such dataset.
 
         Args:
-            dataset: the dataset.
             partition: `key=value/…`; None: the whole dataset.
             seconds: longest time to wait for the whole answer.
 

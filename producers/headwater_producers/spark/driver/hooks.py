@@ -302,12 +302,7 @@ class TopicWait:
         self._not_before = float("-inf")
 
     def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
-        """Wait until the topic's state is known, or the time is over. Never raises.
-
-        Args:
-            writer: PySpark's writer, which is about to write.
-            options: options given to `save`.
-        """
+        """Wait until the topic's state is known, or the time is over. Never raises."""
         try:
             application = sessions.known_application(writer._spark.sparkContext)
             if application is None or (target := application.target) is None or self._clock() < self._not_before:

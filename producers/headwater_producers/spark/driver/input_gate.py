@@ -41,10 +41,6 @@ class InputGate:
     """Gate of one application's writes. Safe to use from many threads.
 
     Args:
-        client: asks the server.
-        settings: settings of the capture.
-        plan_settings: settings of describing plans.
-        frames: frames that became RDDs.
         clock: monotonic seconds.
     """
 
@@ -83,9 +79,6 @@ class InputGate:
 
     def check(self, read: Callable[[], WriteInputs]) -> None:
         """Ask for each input of a write whether an open incident holds it.
-
-        Args:
-            read: reads the inputs.
 
         Raises:
             TaintedInputError: an open incident holds an input; or an input can't be checked, and `gate_unavailable` is

@@ -356,7 +356,6 @@ class Inbox(Generic[T]):
     reentrant, since a signal handler may run inside any of its methods.
 
     Args:
-        limit: maximum number of waiting items.
         limit_bytes: maximum estimated size of waiting items; None: no limit.
     """
 
@@ -374,7 +373,6 @@ class Inbox(Generic[T]):
         """Add an item; False when the inbox is full.
 
         Args:
-            item: item to add.
             weight: estimated bytes that the item keeps alive.
             always: True for the few items that are never dropped.
         """
@@ -450,7 +448,6 @@ class SignalTarget:
     """Receiver of the signals of an application's listeners.
 
     Args:
-        inbox: inbox of waiting signals.
         hold: called before a foreachBatch function, with its frame, query id and batch id: may wait, or refuse by
             raising.
         captures_reads: True if queries that only read are captured, too.

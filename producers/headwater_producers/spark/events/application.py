@@ -54,9 +54,6 @@ def application_ended(
     """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
-        started_at: start of the run.
-        at: end of the run.
-        error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
         failed: callbacks whose events couldn't all be built. The event records both counts.
     """

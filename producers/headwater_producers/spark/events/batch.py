@@ -91,9 +91,6 @@ def batch_started(
     The write's outputs and plan follow when it has committed.
 
     Args:
-        context: context of the application.
-        run: run of the write.
-        dedup: events that were emitted already.
         facets: facets of START, as JSON.
     """
     job = _job(context, run)
@@ -113,9 +110,6 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
     """Build RUNNING of an announced write.
 
     Args:
-        context: context of the application.
-        run: run of the write.
-        at: time of the observation.
         seconds: seconds until the next heartbeat is due.
     """
     body = _state(context, run, RunEventType.RUNNING, None)
@@ -127,12 +121,6 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
     """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
     The end reports no inputs either, like a write that wasn't announced and wrote nothing.
-
-    Args:
-        context: context of the application.
-        run: run of the write.
-        reason: reason why nothing was written.
-        by: id of the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
     return _ended_without_outputs(

@@ -46,14 +46,12 @@ class EventContext:
     """Attempt of a Spark application: the shared fields of its events.
 
     Attributes:
-        tenant, namespace: shared by all events.
         app_name: name of the application's job, which is the prefix of the names of its other jobs.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs that started the application.
         about: trigger, user and purpose of the application; None: unknown.
-        period: data interval of the application.
         owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
         max_event_bytes: maximum size of a record, uncompressed.
@@ -157,14 +155,7 @@ def run_context(
     environment: Mapping[str, str],
     user: str | None,
 ) -> RunContext:
-    """Return the context that all runs of an application share, without credentials.
-
-    Args:
-        code: code of the running script.
-        properties: Spark's properties.
-        environment: environment of the driver.
-        user: user of the Spark application.
-    """
+    """Return the context that all runs of an application share, without credentials."""
     repository = settings.job_repository or code.repository
     return RunContext(
         script=settings.job_script or code.script,

@@ -32,7 +32,6 @@ def output_facets(
     """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
-        output: output of the write.
         count: number of partitions that got rows, if the rows determine them.
         partitions: partitions that got rows, if known, else partitions that the statement names.
         touched: partitions that the written version names, if the table has versions.

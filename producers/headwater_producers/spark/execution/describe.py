@@ -70,7 +70,6 @@ def describe(
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
         frames: frames that became RDDs, and that the plan may start from.
-        settings: see `PlanSettings`.
         earlier: description of the same execution, with the same arguments, from while it ran. Its plan isn't read
             again if it was understood completely: a plan doesn't change, and reading many columns takes most of the
             time. The command's output is read again, since the command's end may have changed it.
@@ -138,7 +137,6 @@ def describe_streaming(
             (its first progress, or the call of its foreachBatch function, is proof); before that, the description is
             incomplete.
         session: the `SparkSession` that started it.
-        settings: see `PlanSettings`.
         topics: topics of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:

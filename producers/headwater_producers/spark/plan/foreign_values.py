@@ -45,8 +45,6 @@ class ForeignRelation:
 
     Attributes:
         columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
-        influences: influences on the choice of its rows.
-        rows: source tables of its rows.
     """
 
     columns: tuple[tuple[str, ValueLineage], ...]
@@ -78,8 +76,6 @@ class ValueReader:
 
     Attributes:
         scope: sqlglot's `Scope`, which resolves aliases of FROM.
-        rows: tables of the rows.
-        relations: the reader of the whole query.
     """
 
     scope: Any

@@ -134,7 +134,6 @@ class StreamCheckpoint:
 
     Args:
         location: path of its root, as Spark resolved it.
-        files: reader of its files.
     """
 
     def __init__(self, location: str, files: TextFiles) -> None:

@@ -128,8 +128,6 @@ class StreamEmitter:
         topics of a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
 
         Args:
-            run: run of the query.
-            at: time of the report.
             now: monotonic seconds; the interval's wait in the buffer for further intervals begins here.
         """
         link = run.description.streaming if run.description is not None else None
@@ -395,7 +393,6 @@ class StreamFlow:
         """Emit RUNNING of each announced run.
 
         Args:
-            at: time of the observation.
             seconds: seconds until the next heartbeat.
         """
         facet = self._emitter.heartbeat(seconds)
