@@ -177,12 +177,8 @@ class Dispatch:
             case TopicWriteBegins():
                 self._topics.begins(signal)
             case QualityReported():
-                self._reported(signal)
-            case FrameKept() | RddActed() | RddRead():
-                self._rdd(signal)
-
-    def _rdd(self, signal: FrameKept | RddActed | RddRead) -> None:
-        match signal:
+                for event in quality_events(self._context, signal, self._dedup):
+                    self._emit(event)
             case FrameKept():
                 self._rdds.kept(signal)
             case RddRead():
@@ -190,10 +186,6 @@ class Dispatch:
             case RddActed():
                 run, batch = self._rdds.acted(signal)
                 self._ran(replace(run, write=self._program.may_be_in(run.write)), batch, signal.ended_at)
-
-    def _reported(self, signal: QualityReported) -> None:
-        for event in quality_events(self._context, signal, self._dedup):
-            self._emit(event)
 
     def _ended(self, signal: CommandEnded) -> None:
         try:
@@ -311,7 +303,9 @@ class Dispatch:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
 
     def _error(self, signal: CommandEnded) -> RunError | None:
-        return from_java_text(self._printed(signal.error)) if signal.error is not None else None
+        if signal.error is None:
+            return None
+        return from_java_text(str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(signal.error)))
 
     def _called(self, procedures: Iterable[BatchRun]) -> None:
         for run in procedures:
@@ -341,32 +335,26 @@ class Dispatch:
             self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
 
     def _started(self, signal: QueryStarted) -> None:
-        event = signal.event
-        name = event.name()
-        self._streams.started(
-            StreamRun(
-                query_id=str(event.id().toString()),
-                run_id=str(event.runId().toString()),
-                name=None if name is None else str(name),
-                started_at=_time(event.timestamp()) or signal.at,
-                query=self._query(signal.query, signal.session),
-            )
-        )
+        self._track(signal.event, signal.query, signal.session, _time(signal.event.timestamp()) or signal.at)
 
     def _attached(self, signal: Attached) -> None:
         """Track the session's running queries; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
-            run_id, name = str(query.runId().toString()), query.name()
-            if not self._streams.knows(run_id):
-                self._streams.started(
-                    StreamRun(
-                        query_id=str(query.id().toString()),
-                        run_id=run_id,
-                        name=None if name is None else str(name),
-                        started_at=signal.at,
-                        query=self._query(query, signal.session),
-                    )
-                )
+            if not self._streams.knows(str(query.runId().toString())):
+                self._track(query, query, signal.session, signal.at)
+
+    def _track(self, named: Any, query: Any, session: Any, started_at: datetime) -> None:
+        """Track a run. `named`, the query or its start, has the run's ids and name."""
+        name = named.name()
+        self._streams.started(
+            StreamRun(
+                query_id=str(named.id().toString()),
+                run_id=str(named.runId().toString()),
+                name=None if name is None else str(name),
+                started_at=started_at,
+                query=self._query(query, session),
+            )
+        )
 
     def _progressed(self, signal: QueryProgressed) -> None:
         progress = parse_progress(str(signal.event.json()))
@@ -392,9 +380,6 @@ class Dispatch:
         exception = signal.event.exception()
         error = from_java_text(str(exception.get())) if exception.isDefined() else None
         self._streams.terminated(str(signal.event.runId().toString()), error, signal.at)
-
-    def _printed(self, throwable: Any) -> str:
-        return str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(throwable))
 
     def _query(self, query: Any, session: Any) -> JvmQuery | None:
         return JvmQuery(query, session, self._settings) if query is not None else None

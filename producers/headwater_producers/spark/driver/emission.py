@@ -106,10 +106,6 @@ class Emission:
             jvm = frame.sparkSession.sparkContext._jvm
             self._fence.hold(jvm, batch_id, lambda: self._queries.is_stopped(query_id))
 
-    def status(self, *, enabled: bool) -> CaptureStatus:
-        """Return the counters so far."""
-        return self.durability.status(enabled=enabled)
-
     def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
         """Return the error to raise when capture has ended.
 

@@ -248,7 +248,7 @@ class EventPublisher:
         except Exception as error:
             self._metrics.refused.inc()
             if self._watch is not None and interval is not None:
-                self._watch.refused(interval)
+                self._watch.watch(interval, refused=True)
             self.tally.publish_failed += 1
             self._note("publishing", error)
             return False
@@ -259,7 +259,7 @@ class EventPublisher:
         elif interval is not None:
             self._metrics.observed.inc(len(interval.entries))
             if self._watch is not None:
-                self._watch.published(interval)
+                self._watch.watch(interval)
         return True
 
     def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:

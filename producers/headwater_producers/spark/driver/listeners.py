@@ -468,12 +468,8 @@ class SignalTarget:
         self.input_gate = input_gate
         self.topic_wait_seconds = topic_wait_seconds
         self._inbox = inbox
-        self._hold = hold
+        self.hold = hold
         self._logged_drops = False
-
-    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on its query's thread."""
-        self._hold(frame, query_id, batch_id)
 
     def offer(self, signal: Signal) -> None:
         """Put a signal into the inbox, or drop it if too many are waiting. Never waits.

@@ -115,21 +115,14 @@ class OverrunWatch:
         """Exclude a query that a fence holds back: it can't overrun."""
         self._fenced.add(query_id)
 
-    def published(self, interval: IntervalEvent) -> None:
-        """Watch an interval that the sink has accepted."""
-        self._watch(interval, refused=False)
-
-    def refused(self, interval: IntervalEvent) -> None:
-        """Record an interval that the sink refused: it never will be durable."""
-        self._watch(interval, refused=True)
-
     @property
     def overruns(self) -> tuple[Overrun, ...]:
         """Overruns of the queries that were stopped."""
         with self._changed:
             return tuple(self._stopped.values())
 
-    def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
+    def watch(self, interval: IntervalEvent, *, refused: bool = False) -> None:
+        """Watch an interval that the sink has accepted or `refused`: a refused one never will be durable."""
         # Reconstructed micro-batches were committed by an earlier run.
         if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
             return

@@ -168,7 +168,7 @@ def _described(
         if earlier is not None and earlier.read is not None:
             names, read, schema = earlier.names, earlier.read, earlier.query_schema
         with reporting(names):
-            return _Description.of(plan, context, upstream, names, read, schema).build()
+            return _Description(plan, context, upstream, names, read, schema).build()
     except Exception as error:
         return _unreadable(error)
 
@@ -193,25 +193,16 @@ class _Description:
     plan: Any
     context: SessionContext
     upstream: Upstream | None
-    leaves: JvmLeaves
     names: PlanNames
     read: Upstream | None = None
     query_schema: DataType = None
     problems: dict[str, None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     beyond_cap: bool = False
+    leaves: JvmLeaves = field(init=False)
 
-    @classmethod
-    def of(
-        cls,
-        plan: Any,
-        context: SessionContext,
-        upstream: Upstream | None,
-        names: PlanNames,
-        read: Upstream | None,
-        schema: DataType,
-    ) -> _Description:
-        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names, read, schema)
+    def __post_init__(self) -> None:
+        self.leaves = JvmLeaves(self.plan, self.context, self.upstream)
 
     def build(self) -> PlanDescription:
         relation, inputs = self._relation()

@@ -130,12 +130,7 @@ def scan_names(leaf: Any) -> frozenset[str] | None:
 
 
 def _metrics(node: Any) -> dict[str, int]:
-    values: dict[str, int] = {}
-    iterator = node.metrics().iterator()
-    while iterator.hasNext():
-        pair = iterator.next()
-        values[str(pair._1())] = int(pair._2().value())
-    return values
+    return {name: int(metric.value()) for name, metric in pairs(node.metrics())}
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
