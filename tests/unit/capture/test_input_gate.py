@@ -198,7 +198,7 @@ def test_inputs_that_cannot_be_read_are_as_without_an_answer(
     failing = WriteInputs(failures=("what a LogicalRelation reads couldn't be read (Py4JError)",))
     for read, reason in ((broken, "(LookupError)"), (lambda: failing, "(Py4JError)")):
         if policy == "refuse":
-            with pytest.raises(TaintedInputError, match="couldn't be read") as raised:
+            with pytest.raises(TaintedInputError, match=r"read|failed") as raised:
                 checked.check(read)
             assert reason in str(raised.value)
             assert "hunter2" not in str(raised.value)

@@ -174,11 +174,15 @@ class Dispatch:
                 batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
+            case FrameKept() | RddRead() | RddActed():
+                self._rdd(signal)
             case TopicWriteBegins():
                 self._topics.begins(signal)
             case QualityReported():
-                for event in quality_events(self._context, signal, self._dedup):
-                    self._emit(event)
+                self._emit_all(quality_events(self._context, signal, self._dedup))
+
+    def _rdd(self, signal: FrameKept | RddRead | RddActed) -> None:
+        match signal:
             case FrameKept():
                 self._rdds.kept(signal)
             case RddRead():
@@ -314,8 +318,7 @@ class Dispatch:
     def _correct(self, wrapper: BatchRun) -> None:
         """Emit events that correct an emitted write with details of the command that wraps it."""
         if (inner := self._wrapped.corrected(wrapper)) is not None:
-            for event in corrected_events(self._context, inner, self._dedup):
-                self._emit(event)
+            self._emit_all(corrected_events(self._context, inner, self._dedup))
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, and the query's run records the failure.
@@ -323,7 +326,10 @@ class Dispatch:
             return
         if run.error is None:
             run = self._topics.bounded(run)
-        for event in batch_events(self._context, run, self._dedup):
+        self._emit_all(batch_events(self._context, run, self._dedup))
+
+    def _emit_all(self, events: Iterable[LineageEvent]) -> None:
+        for event in events:
             self._emit(event)
 
     def _changes(self, description: PlanDescription, at: datetime) -> None:
@@ -332,7 +338,7 @@ class Dispatch:
             if (known := self._tables.resolved(change)) is None:
                 continue
             body, context = change_body(known), self._context
-            self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
+            self._emit(context.fact(body, job=context.app_job, run_id=context.app_run_id, at=at))
 
     def _started(self, signal: QueryStarted) -> None:
         self._track(signal.event, signal.query, signal.session, _time(signal.event.timestamp()) or signal.at)

@@ -2,11 +2,11 @@
 
     GET {gate_url}/api/v1/gate?dataset=s3://lake/orders&partition=day=2026-11-27&max_severity=SEV2
 
-| answer                                | means                                        |
-|---------------------------------------|----------------------------------------------|
-| 200                                   | no incident holds it, or those that hold it  |
-| 404 with the type of an unknown name  | the graph has no such dataset                |
-| any other answer, or none in time     | unknown: `GateUnavailableError`              |
+| answer                                | means                                                       |
+|---------------------------------------|-------------------------------------------------------------|
+| 200                                   | the open incidents that hold the dataset; none: it is free  |
+| 404 with the type of an unknown name  | the graph has no such dataset                               |
+| any other answer, or none in time     | unknown: `GateUnavailableError`                             |
 
 A redirect isn't followed and no proxy is used: each would carry the token elsewhere.
 """

@@ -90,10 +90,11 @@ class InputGate:
         except TaintedInputError:
             raise
         except Exception as error:
-            # The type alone: the text of py4j's errors may hold options, and options passwords.
+            # Only the error's type is reported: the text of a py4j error may contain options, and these may contain
+            # passwords.
             logger.debug("lineage capture: the inputs of a write can't be checked", exc_info=True)
             self._count(GateOutcome.UNAVAILABLE)
-            problems.append(f"what the write reads couldn't be read ({type(error).__name__})")
+            problems.append(f"determining or checking the write's inputs failed ({type(error).__name__})")
         if problems:
             self._unchecked(problems[0])
 

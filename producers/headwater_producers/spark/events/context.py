@@ -110,9 +110,7 @@ class EventContext:
             )
         if body.error is not None:
             body = msgspec.structs.replace(body, error=in_detail(body.error, self.errors))
-        return build.lineage_event(
-            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
-        )
+        return self.fact(body, job=job, run_id=run_id, at=at)
 
     def about_statement(self, text: str | None) -> RunContext | None:
         """Return the context of a run that executes a SQL statement; None: the application's context."""
@@ -121,19 +119,10 @@ class EventContext:
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
-    def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build a job's column lineage."""
-        return build.lineage_event(
-            lineage,
-            job=job,
-            run=RunRef(run_id),
-            producer=self.producer,
-            event_time=at,
-            tenant=self.tenant,
-        )
-
-    def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build a DatasetEvent."""
+    def fact(
+        self, body: RunEvent | DatasetEvent | ColumnLineage, *, job: JobRef, run_id: str, at: datetime
+    ) -> LineageEvent:
+        """Build the event of a fact that a run reports: its state, a dataset, or its job's column lineage."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )

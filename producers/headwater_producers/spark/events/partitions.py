@@ -47,9 +47,7 @@ def output_facets(
         facets[PARTITIONS]["overwritten"] = emptied
     named = partitions or ([output.partition] if output.partition else [])
     if named:
-        facets[_SUBSET] = _subset(
-            [{"identifier": partition_path(each), "dimensions": _dimensions(each)} for each in named]
-        )
+        facets[_SUBSET] = _subset(_named(named))
     if output.branch is not None:
         facets[BRANCH] = {"name": output.branch}
     return {name: json.dumps(facet) for name, facet in facets.items()}

@@ -72,7 +72,7 @@ def new_plan_event(
     known, digest = dedup.lookup(whole)
     if known:
         return digest, None
-    event_of = partial(context.plan, job=job, run_id=run_id, at=at)
+    event_of = partial(context.fact, job=job, run_id=run_id, at=at)
     most = context.event_bytes
     plan = fitted(lineage, event_of, most)
     _warn(plan, job, most, dedup)

@@ -242,7 +242,7 @@ class StreamEmitter:
     def _datasets(self, run: StreamRun, job: JobRef, description: PlanDescription, at: datetime) -> None:
         for body in dataset_bodies(description):
             if self._dedup.add(("dataset", body.dataset, hash_of(body))):
-                self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
+                self._emit(self._context.fact(body, job=job, run_id=run.run_id, at=at))
 
 
 END: Final = -1
