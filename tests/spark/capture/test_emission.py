@@ -221,6 +221,7 @@ def test_fail_closed_holds_a_micro_batch_back_until_the_one_before_is_durable(
     assert begun == [(0, []), (1, [0]), (2, [0, 1])]
 
 
+@pytest.mark.nightly
 def test_fail_closed_holds_while_kafka_is_away_and_lets_the_query_be_stopped(
     spark: SparkSession, files: Path, dead_broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,19 +16,13 @@ from headwater_producers.spark import TaintedInputError, attach
 from headwater_producers.spark.driver import input_gate
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
-from support.played_gate import PlayedGate, folder, playing
+from support.played_gate import PlayedGate, folder
 from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def gate() -> Iterator[PlayedGate]:
-    with playing() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
