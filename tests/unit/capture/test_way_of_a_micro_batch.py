@@ -14,7 +14,7 @@ from unittest.mock import MagicMock
 import pytest
 
 import headwater_producers
-from headwater_producers.outbox import Outbox, OutboxSink
+from headwater_producers.outbox import Outbox
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
@@ -111,7 +111,7 @@ def test_a_micro_batch_goes_through_few_files_and_seldom_back(
     context, notes = event_context(), LastEmittedStore(tmp_path / "queries")
     read = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC")
     plan = PlanDescription(inputs=(read,), outputs=(output,), lineage=ColumnLineage())
-    published = EventPublisher(OutboxSink(outbox))
+    published = EventPublisher(outbox)
     emitter = stream_emitter(DictFiles(FILES), published.emit, context, notes)
     streams = StreamFlow(emitter, wait_seconds=5.0, store=notes)
     dispatch = Dispatch(

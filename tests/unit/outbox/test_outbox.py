@@ -19,7 +19,6 @@ from headwater_producers.outbox import (
     OutboxClosedError,
     OutboxFullError,
     OutboxLimits,
-    OutboxSink,
     OutboxUnusableError,
     WhenFull,
     relay,
@@ -253,7 +252,7 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     cluster.holding = True
     outbox.put(record("e3"))
     assert outbox.await_durable(0.2) == 1, "neither the disk nor Kafka has it"
-    assert OutboxSink(outbox).flush(0) == 1
+    assert outbox.flush(0) == 1
     assert "1 events are neither in Kafka nor in the outbox" in caplog.text
     assert "are not delivered yet" not in caplog.text
     monkeypatch.setattr(Store, "append", append)
