@@ -289,26 +289,6 @@ def test_it_is_off_by_default_and_after_the_capture(
     assert len(gate.questions) == asked
 
 
-def test_without_an_answer_the_policy_decides(
-    spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    gate.stalls = True
-    frame = spark.read.parquet(str(orders))
-    with refusing(spark, gate, gate_timeout_seconds=0.2) as captured:
-        for name in ("a", "b"):
-            frame.write.parquet(str(tmp_path / name))
-        assert captured.flushed().run_types("job.b") == [RunEventType.START, RunEventType.COMPLETE]
-    warnings = [message for message in caplog.messages if "weren't checked" in message]
-    assert len(warnings) == len(gate.questions) == 1
-    assert "no answer within gate_timeout_seconds" in warnings[0]
-    with (
-        refusing(spark, gate, gate_timeout_seconds=0.2, gate_unavailable="refuse"),
-        pytest.raises(TaintedInputError, match="no answer within gate_timeout_seconds"),
-    ):
-        frame.write.parquet(str(tmp_path / "c"))
-    assert not (tmp_path / "c").exists()
-
-
 def test_a_checkpointed_frame_is_known_by_its_origin(
     spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path
 ) -> None:
