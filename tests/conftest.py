@@ -7,6 +7,7 @@ settings         environment of commands and consumers that use them
 neo4j_driver     a driver to the stack's Neo4j, for the whole run
 clean_database   the same driver, with the database emptied first (Community has one database, so tests take turns)
 demo_graph       the same, with the graph of a recorded demo in it, to be written to
+gate             a server on loopback that plays the gate of `headwater serve`
 read_demo        the driver to a database that holds the recorded demo alone, for tests that only read it: they share it
 """
 
@@ -24,6 +25,7 @@ import pytest
 from support.examples import MOST_EXAMPLES
 from support.graph.emptying import delete_nodes
 from support.ordering import FromBothEnds, names_of_changes, rank, remember_changes
+from support.played_gate import PlayedGate, playing
 from support.run_rules import (  # noqa: F401 - hooks of pytest
     pytest_runtest_logreport,
     pytest_sessionfinish,
@@ -85,6 +87,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         seconds = float(marker.args[0] if marker else config.getini("timeout"))
         item.add_marker(pytest.mark.timeout(patience(seconds)), append=False)
         item.user_properties.append(("nodeid", item.nodeid))
+
+
+@pytest.fixture
+def gate() -> Iterator[PlayedGate]:
+    """A gate of its own, which holds what the test names."""
+    with playing() as server:
+        yield server
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
-from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicSnapshot
+from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, ObservedTopics, TopicSnapshot
 from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.plan import PlanDescription
+from headwater_producers.spark.streaming.flow import StreamEmitter
+from headwater_producers.spark.streaming.interval_events import LastEmittedStore
 from headwater_schemas.codec import encode
-from headwater_schemas.events import EngineRef, IntervalEntry, LineageEvent, RunEvent, RunEventType, Versions
+from headwater_schemas.events import (
+    EngineRef,
+    FileSet,
+    IntervalEntry,
+    KafkaRanges,
+    LineageEvent,
+    Position,
+    RunEvent,
+    RunEventType,
+    TableSnapshot,
+    Versions,
+)
 from support.waiting import patience
 
 # Two cores that other tests share: time to be generous with, for what normally takes a tenth of a second.
@@ -94,6 +112,24 @@ def body(event: LineageEvent) -> RunEvent:
     return event.run_event
 
 
+def files_of(position: Position | None) -> FileSet:
+    assert position is not None
+    assert position.files is not None
+    return position.files
+
+
+def kafka_of(position: Position | None) -> KafkaRanges:
+    assert position is not None
+    assert position.kafka is not None
+    return position.kafka
+
+
+def snapshot_of(position: Position | None) -> TableSnapshot:
+    assert position is not None
+    assert position.table_snapshot is not None
+    return position.table_snapshot
+
+
 class DictFiles:
     """TextFiles out of a dict."""
 
@@ -108,6 +144,74 @@ class DictFiles:
     def names(self, folder: str) -> list[str]:
         inside = [path.removeprefix(f"{folder}/") for path in self.texts if path.startswith(f"{folder}/")]
         return sorted({path.partition("/")[0] for path in inside})
+
+
+@dataclass
+class FakeQuery:
+    """Streaming query of a plan, with its checkpoint in `file:/cp`."""
+
+    plan: PlanDescription
+    sink: str = "ForeachBatchSink"
+    planned: bool = True
+    continuous: bool = False
+    described: int = 0
+
+    def is_planned(self) -> bool:
+        return self.planned
+
+    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
+        self.described += 1
+        return self.plan
+
+    def checkpoint_location(self) -> str:
+        return "file:/cp"
+
+    def sink_name(self) -> str:
+        return "foreachBatch"
+
+    def event_time(self) -> dict[str, Any]:
+        return {}
+
+    def is_continuous(self) -> bool:
+        return self.continuous
+
+    def sink_snapshots(self) -> None:
+        return None
+
+    def sink_description(self) -> str:
+        return self.sink
+
+
+def stream_emitter(
+    files: TextFiles,
+    emit: Callable[[LineageEvent], bool | None],
+    context: EventContext | None = None,
+    store: LastEmittedStore | None = None,
+) -> StreamEmitter:
+    """A StreamEmitter that asks no topics."""
+    return StreamEmitter(
+        context=context or event_context(),
+        emit=emit,
+        dedup=DedupCache(),
+        files=files,
+        topics=ObservedTopics(NoTopics()),
+        store=store,
+    )
+
+
+def fake_session(properties: Mapping[str, str] | None = None, *, stopped: bool = False) -> Any:
+    """A classic session with properties of Headwater, and nothing else of Spark."""
+    conf = [
+        ("spark.app.name", "x"),
+        *((f"spark.headwater.{name}", value) for name, value in (properties or {}).items()),
+    ]
+    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
+    context = SimpleNamespace(
+        _jsc=None if stopped else object(),
+        getConf=lambda: SimpleNamespace(getAll=lambda: conf),
+        applicationId="app-1",
+    )
+    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
 
 
 class NoTopics:

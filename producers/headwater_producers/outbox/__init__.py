@@ -16,7 +16,7 @@ from headwater_producers.outbox.errors import (
     OutboxFullError,
     OutboxUnusableError,
 )
-from headwater_producers.outbox.outbox import Outbox, OutboxFigures, OutboxSink
+from headwater_producers.outbox.outbox import Outbox, OutboxFigures
 
 __all__ = [
     "Outbox",
@@ -25,7 +25,6 @@ __all__ = [
     "OutboxFigures",
     "OutboxFullError",
     "OutboxLimits",
-    "OutboxSink",
     "OutboxUnusableError",
     "WhenFull",
 ]

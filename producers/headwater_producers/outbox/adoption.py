@@ -22,7 +22,6 @@ class Adoption:
     """Search for outbox files whose process is dead: at the start, then once a minute.
 
     Args:
-        backlog: backlog that takes the files over.
         clock: monotonic seconds.
     """
 

@@ -43,11 +43,7 @@ class OutboxLimits:
 
 
 class Backlog:
-    """Numbered events of an outbox, each unwritten, durable or gone.
-
-    Args:
-        store: the outbox's own file.
-    """
+    """Numbered events of an outbox, each unwritten, durable or gone."""
 
     def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:
         self.store = store

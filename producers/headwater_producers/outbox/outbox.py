@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from headwater_producers.outbox.adoption import Adoption
@@ -32,9 +31,7 @@ class OutboxFigures:
     """Snapshot of an outbox's state and counters.
 
     Attributes:
-        folder: the outbox's folder.
         events: events held, including those of dead outboxes that it took over.
-        bytes: size of these events.
         unwritten: number of these events that are in memory only.
         relayed: events acknowledged by Kafka, and removed.
         dropped: events refused or given up.
@@ -51,13 +48,14 @@ class OutboxFigures:
 
 
 class Outbox:
-    """Outbox of events on local disk until Kafka has them. Safe to use from many threads; not across a fork.
+    """Outbox of events on local disk until Kafka has them, now or after the next start; an `EventSink`.
+
+    Safe to use from many threads; not across a fork.
 
     Args:
         folder: folder of the files; created if missing, with access only for its owner. All events in it go to this
             publisher's topic, so each Kafka cluster and topic has its own folder.
         publisher: publisher for this outbox only, which also closes it.
-        limits: bounds of the outbox.
         metrics: metrics to update; None: the process's metrics.
 
     Raises:
@@ -72,6 +70,7 @@ class Outbox:
         *,
         metrics: OutboxMetrics | None = None,
     ) -> None:
+        self._clock: Callable[[], float] = time.monotonic
         self._folder = folder
         self._publisher = publisher
         self._backlog = Backlog(Store.create_below(folder), limits or OutboxLimits(), metrics or shared_metrics())
@@ -88,6 +87,51 @@ class Outbox:
             OutboxClosedError: after `close`.
         """
         self._backlog.put(record)
+
+    def publish(self, event: LineageEvent) -> None:
+        """Accept an event; waits neither for the disk nor for Kafka.
+
+        Raises:
+            OutboxError, ContractError: the event wasn't accepted.
+        """
+        self.put(record_of(event))
+
+    def flush(self, timeout_seconds: float) -> int:
+        """Wait for delivery. Undelivered events stay in the outbox."""
+        return self._logged(self.await_relayed(timeout_seconds))
+
+    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
+        """Wait like `flush`, for as long as Kafka keeps acknowledging events; see `KeepingSink`."""
+        deadline = self._clock() + timeout_seconds
+        acknowledged = -1
+        while True:
+            moved, acknowledged = acknowledged, self.figures().relayed
+            left = max(0.0, deadline - self._clock())
+            if moved == acknowledged or not left:
+                return self._logged(self.await_relayed(0))
+            if not self.await_relayed(min(stall_seconds, left)):
+                return 0
+
+    def _logged(self, waiting: int) -> int:
+        figures = self.figures()
+        unwritten = min(waiting, figures.unwritten) if figures.disk_problem is not None else 0
+        if unwritten:
+            logger.error(
+                "lineage capture: %d events are neither in Kafka nor in the outbox %s: %s. They are lost if that "
+                "doesn't change before this process ends",
+                unwritten,
+                figures.folder,
+                figures.disk_problem,
+            )
+        if kept := waiting - unwritten:
+            logger.warning(
+                "lineage capture: %d events are not delivered yet: %s. They are in the outbox %s; the next run that "
+                "sends to the same topic delivers them",
+                kept,
+                self.problem or "timed out",
+                figures.folder,
+            )
+        return waiting
 
     def await_durable(self, timeout_seconds: float) -> int:
         """Wait until all events so far would survive this process and a power failure.
@@ -135,6 +179,11 @@ class Outbox:
             disk_problem=backlog.disk_problem,
         )
 
+    @property
+    def outbox(self) -> OutboxFigures:
+        """Snapshot of the state and counters; see `DurableSink`."""
+        return self.figures()
+
     def close(self) -> None:
         """Write the unwritten events and close the files. The next outbox sends the remaining events. Idempotent."""
         with self._backlog.lock:
@@ -158,82 +207,5 @@ class Outbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
-
-
-class OutboxSink:
-    """Event sink backed by an outbox, which relays events to Kafka now or at the next start."""
-
-    def __init__(self, outbox: Outbox, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._outbox = outbox
-        self._clock = clock
-
-    def publish(self, event: LineageEvent) -> None:
-        """Accept an event; waits neither for the disk nor for Kafka.
-
-        Raises:
-            OutboxError, ContractError: the event wasn't accepted.
-        """
-        self._outbox.put(record_of(event))
-
-    def flush(self, timeout_seconds: float) -> int:
-        """Wait for delivery. Undelivered events stay in the outbox."""
-        return self._logged(self._outbox.await_relayed(timeout_seconds))
-
-    def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """Wait like `flush`, for as long as Kafka keeps acknowledging events; see `KeepingSink`."""
-        deadline = self._clock() + timeout_seconds
-        acknowledged = -1
-        while True:
-            moved, acknowledged = acknowledged, self._outbox.figures().relayed
-            left = max(0.0, deadline - self._clock())
-            if moved == acknowledged or not left:
-                return self._logged(self._outbox.await_relayed(0))
-            if not self._outbox.await_relayed(min(stall_seconds, left)):
-                return 0
-
-    def _logged(self, waiting: int) -> int:
-        figures = self._outbox.figures()
-        unwritten = min(waiting, figures.unwritten) if figures.disk_problem is not None else 0
-        if unwritten:
-            logger.error(
-                "lineage capture: %d events are neither in Kafka nor in the outbox %s: %s. They are lost if that "
-                "doesn't change before this process ends",
-                unwritten,
-                figures.folder,
-                figures.disk_problem,
-            )
-        if kept := waiting - unwritten:
-            logger.warning(
-                "lineage capture: %d events are not delivered yet: %s. They are in the outbox %s; the next run that "
-                "sends to the same topic delivers them",
-                kept,
-                self._outbox.problem or "timed out",
-                figures.folder,
-            )
-        return waiting
-
-    def close(self) -> None:
-        """Close the outbox; undelivered events are sent at the next start."""
-        self._outbox.close()
-
-    @property
-    def lost(self) -> int:
-        """Number of events that were accepted and then dropped."""
-        return self._outbox.lost
-
-    @property
-    def outbox(self) -> OutboxFigures:
-        """Snapshot of the outbox's state and counters."""
-        return self._outbox.figures()
-
-    def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the maximum size of an event in Kafka; see `SizedSink`."""
-        return self._outbox.max_event_bytes(timeout_seconds)
-
-    def await_durable(self, timeout_seconds: float) -> int:
-        """Wait until all events are on disk; see `DurableSink`."""
-        return self._outbox.await_durable(timeout_seconds)

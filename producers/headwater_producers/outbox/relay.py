@@ -52,7 +52,6 @@ class Relay:
     """Relay of a backlog to Kafka, until it is stopped.
 
     Args:
-        backlog: backlog to relay.
         publisher: publisher that only the relay uses.
         adoption: finds dead outboxes.
     """

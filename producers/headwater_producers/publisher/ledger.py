@@ -28,7 +28,6 @@ class Outgoing(msgspec.Struct, frozen=True):
 
     Attributes:
         sequence: number among the accepted events, from 1.
-        record: the encoded event.
         taken_at: time of acceptance, by the monotonic clock, in seconds.
         settled: called once, with the reason why the event won't be delivered, or with None once all in-sync replicas
             have it.
@@ -44,7 +43,6 @@ class Ledger:
     """Thread-safe delivery accounts. At any time, taken = acknowledged + failed + outstanding.
 
     Args:
-        max_events: bound of the outstanding events.
         max_bytes: bound of the total size of the outstanding events' values.
         clock: monotonic seconds.
     """

@@ -13,10 +13,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException
 
+from headwater_producers.publisher.ledger import Ledger
 from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import with_registry_id
@@ -36,19 +37,10 @@ _PROBE_SECONDS = 0.5
 _ADMIN_TIMEOUT_SECONDS = 10.0
 
 
-class ProblemNote(Protocol):
-    """Callback that records a delivery problem (`Ledger.note`)."""
-
-    def __call__(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
-        """Record the reason why nothing is delivered."""
-
-
 class PublisherPreparation:
     """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        topics: the topics' names.
-        note: callback for problems.
         on_error: callback for the producer's errors.
         poll: serves the producer's callbacks for a moment.
         stopping: set when waiting must end.
@@ -59,14 +51,14 @@ class PublisherPreparation:
         settings: PublisherSettings,
         topics: TopicNames,
         *,
-        note: ProblemNote,
+        ledger: Ledger,
         on_error: Callable[[KafkaError], None],
         poll: Callable[[], None],
         stopping: threading.Event,
     ) -> None:
         self._settings = settings
         self._topics = topics
-        self._note = note
+        self._note = ledger.note
         self._on_error = on_error
         self._poll = poll
         self._stopping = stopping

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from confluent_kafka import Producer
@@ -29,8 +28,6 @@ class Publisher:
     delete late facts.
 
     Args:
-        settings: destination and delivery.
-        topics: the topics' names.
         metrics: metrics to update; None: the process's metrics.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
@@ -65,7 +62,6 @@ class Publisher:
         """Accept an event for delivery. Never waits for Kafka; the caller only encodes it (0.1 ms for an interval).
 
         Args:
-            event: event to publish.
             settled: called once for this event: with None when all in-sync replicas have it, or with the reason of its
                 failure. It is called on the publisher's thread, or within this call; it must not wait and must not
                 publish. It is never called for an event that is outstanding at `close`.
@@ -90,7 +86,6 @@ class Publisher:
         """Accept encoded events that belong together: all or none.
 
         Args:
-            records: the encoded events.
             settled: see `publish`; called for each event.
 
         Raises:
@@ -153,7 +148,5 @@ class Publisher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -13,9 +13,8 @@ class FailedEvent:
     """Event that will not be delivered.
 
     Attributes:
-        event_id: id of the event.
-        reason: text for people, with librdkafka's name of the error. Of the event itself it has at most kind, size, and
-            name of the dataset or job.
+        reason: text for people, with librdkafka's name of the error. The text never contains the event's content: at
+            most its kind, its size, and the name of its dataset or job.
         kind: coarse class of the failure.
     """
 

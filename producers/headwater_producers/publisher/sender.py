@@ -44,8 +44,6 @@ class Sender:
     """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
-        topics: destination topics.
-        ledger: counts outcomes.
         make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 
@@ -83,7 +81,7 @@ class Sender:
         self._last_unexpected: str | None = None
         self._stopping = threading.Event()
         self._preparation = PublisherPreparation(
-            settings, topics, note=ledger.note, on_error=self._on_error, poll=self._poll, stopping=self._stopping
+            settings, topics, ledger=ledger, on_error=self._on_error, poll=self._poll, stopping=self._stopping
         )
         self._producer = self._new_producer()
         self._thread = threading.Thread(target=self._run, name="headwater-publisher", daemon=True)

@@ -24,7 +24,7 @@ from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import path_text, schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.plan.transposed import transposed
-from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKind
+from headwater_schemas.events import ColumnLineage, TransformationKind
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def explain_lineage(
 
     Args:
         df: DataFrame of a classic session (Spark Connect has no plan to read).
-        settings: see `PlanSettings`.
         encoded: True to output also the members of encoded values, such as JSON, and the members of a map by key.
 
     Raises:
@@ -218,37 +217,25 @@ def _sources(column: ValueLineage, name: str) -> tuple[LineageSource, ...]:
 def _direct(source: DirectSource, name: str, text: str | None) -> LineageSource:
     kind = edge_kind(source, name)
     plain = kind in (TransformationKind.COPY, TransformationKind.RENAME)
-    dataset, path = _dataset_and_path(source.field)
-    return LineageSource(
-        namespace=dataset.namespace if dataset else None,
-        name=dataset.name if dataset else None,
-        path=path,
-        type="DIRECT",
-        subtype=subtype(kind),
-        kind=kind.value,
-        masking=source.masking,
-        expression=None if plain else text,
-    )
+    return _source(source, "DIRECT", kind, None if plain else text)
 
 
 def _indirect(source: Indirect) -> LineageSource:
-    dataset, path = _dataset_and_path(source.field)
+    return _source(source, "INDIRECT", source.kind, source.text)
+
+
+def _source(source: DirectSource | Indirect, type_: str, kind: TransformationKind, text: str | None) -> LineageSource:
+    field = source.field if isinstance(source.field, FieldRef) else None
     return LineageSource(
-        namespace=dataset.namespace if dataset else None,
-        name=dataset.name if dataset else None,
-        path=path,
-        type="INDIRECT",
-        subtype=subtype(source.kind),
-        kind=source.kind.value,
+        namespace=field.dataset.namespace if field else None,
+        name=field.dataset.name if field else None,
+        path=path_text(field.path) if field and field.path else None,
+        type=type_,
+        subtype=subtype(kind),
+        kind=kind.value,
         masking=source.masking,
-        expression=source.text,
+        expression=text,
     )
-
-
-def _dataset_and_path(field: object) -> tuple[DatasetRef | None, str | None]:
-    if not isinstance(field, FieldRef):
-        return None, None
-    return field.dataset, path_text(field.path) if field.path else None
 
 
 def _sorted(sources: Iterable[LineageSource]) -> tuple[LineageSource, ...]:
@@ -278,13 +265,14 @@ _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 def text_table(explanation: LineageExplanation) -> str:
     """Render an explanation as aligned text, one line for each source; `*` means all outputs."""
-    rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
+    # A terminal would obey a line break or an escape sequence in a name.
+    rows = [HEAD, *(tuple(visible(cell) for cell in row.cells) for row in _rows(explanation))]
     # The width of the last column isn't limited.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
     rows.insert(1, (*("-" * width for width in widths), "-" * len(HEAD[-1])))
     lines = [_aligned(row, widths) for row in rows]
     if not explanation.complete:
-        lines.append(_one_line(f"Incomplete: {explanation.incomplete_reason}"))
+        lines.append(visible(f"Incomplete: {explanation.incomplete_reason}"))
     return "\n".join(lines)
 
 
@@ -307,8 +295,6 @@ class _Row:
     """Row of the table: one source of an output.
 
     Attributes:
-        cells: cells in the order of `HEAD`.
-        namespace: namespace of the input.
         first: True for the output's first row.
     """
 
@@ -338,11 +324,6 @@ def _html_row(row: _Row) -> str:
         f'<td style="{_EXPRESSION}">{f"<code>{expression}</code>" if expression else ""}</td>',
     ]
     return f"<tr>{''.join(cells)}</tr>"
-
-
-def _one_line(cell: str) -> str:
-    # A terminal would obey a line break or an escape sequence in a name.
-    return visible(cell)
 
 
 def _width(cell: str) -> int:

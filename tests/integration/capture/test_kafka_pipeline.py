@@ -24,6 +24,7 @@ from headwater_schemas.events import (
     RunEventType,
     TransformationType,
 )
+from support.capture import body, kafka_of
 from support.running import lineage, small
 from support.stack import StackUnderTest
 from support.waiting import patience
@@ -107,9 +108,7 @@ def chain(events: list[LineageEvent], job: str, provenance: Provenance = Provena
 
 def ranges(entry: IntervalEntry) -> dict[int, tuple[int, int]]:
     [use] = entry.inputs
-    assert use.position is not None
-    assert use.position.kafka is not None
-    return {part.partition: (part.from_, part.to_exclusive) for part in use.position.kafka.ranges}
+    return {part.partition: (part.from_, part.to_exclusive) for part in kafka_of(use.position).ranges}
 
 
 @pytest.mark.timeout(900)
@@ -158,8 +157,7 @@ def test_every_offset_is_in_exactly_one_interval(stack: StackUnderTest, topic_pr
         by_run: dict[str, list[RunEventType]] = {}
         for event in sorted(runs, key=lambda event: event.event_time):
             assert event.run is not None
-            assert event.run_event is not None
-            by_run.setdefault(event.run.run_id, []).append(event.run_event.type)
+            by_run.setdefault(event.run.run_id, []).append(body(event).type)
         assert [(types[0], types[-1]) for types in by_run.values()] == [(RunEventType.START, RunEventType.COMPLETE)] * 2
         queries = {
             event.interval_event.query_id

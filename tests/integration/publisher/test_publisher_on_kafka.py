@@ -192,14 +192,6 @@ def test_events_published_before_the_broker_was_there_arrive(stack: StackUnderTe
         assert publisher.flush(patience(30)).acknowledged == 1
 
 
-def test_creating_topics_twice_and_at_once_is_no_error(stack: StackUnderTest, names: TopicNames) -> None:
-    conf = {"bootstrap.servers": stack.bootstrap_servers}
-    first = ensure_topics(conf, topic_specs(names))
-    second = ensure_topics(conf, topic_specs(names))
-    assert set(first.created) == set(second.existing)
-    assert second.created == ()
-
-
 def test_an_existing_topic_is_left_as_it_is_and_its_differences_are_reported(
     stack: StackUnderTest, names: TopicNames
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 from headwater_producers.outbox import Outbox
-from headwater_producers.spark import attach
+from headwater_producers.spark import Capture, attach
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.driver.emission import Durability
 from headwater_schemas.codec import Decoder
@@ -49,6 +49,16 @@ def files(tmp_path: Path) -> Path:
         file.write_text(f"{number}\n")
         os.utime(file, (1_700_000_000 + number,) * 2)
     return folder
+
+
+def attached(spark: SparkSession, broker: str, **settings: Any) -> Capture:
+    return attach(
+        spark,
+        job_name="job",
+        kafka_bootstrap_servers=broker,
+        capture_drain_timeout_seconds=patience(1),
+        **settings,
+    )
 
 
 class GatedSink(RecordingSink):
@@ -93,13 +103,7 @@ def relayed(folder: Path) -> dict[str, list[RunEventType]]:
 def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
     spark: SparkSession, tmp_path: Path, dead_broker: str
 ) -> None:
-    with attach(
-        spark,
-        job_name="job",
-        kafka_bootstrap_servers=dead_broker,
-        outbox_path=tmp_path / "outbox",
-        capture_drain_timeout_seconds=patience(1),
-    ) as capture:
+    with attached(spark, dead_broker, outbox_path=tmp_path / "outbox") as capture:
         spark.range(3).write.parquet(str(tmp_path / "rows"))
         assert not capture.flush(patience(1))
         held = capture.status().outbox
@@ -116,13 +120,7 @@ def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
 def test_warn_lets_go_and_says_so(
     spark: SparkSession, tmp_path: Path, dead_broker: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    capture = attach(
-        spark,
-        job_name="job",
-        kafka_bootstrap_servers=dead_broker,
-        emission_policy="warn",
-        capture_drain_timeout_seconds=patience(1),
-    )
+    capture = attached(spark, dead_broker, emission_policy="warn")
     spark.range(3).write.parquet(str(tmp_path / "rows"))
     capture.close()
     assert capture.status().outbox is None
@@ -131,14 +129,7 @@ def test_warn_lets_go_and_says_so(
 
 @pytest.mark.nightly
 def test_fail_job_is_content_with_the_outbox(spark: SparkSession, tmp_path: Path, dead_broker: str) -> None:
-    with attach(
-        spark,
-        job_name="job",
-        kafka_bootstrap_servers=dead_broker,
-        outbox_path=tmp_path / "outbox",
-        emission_policy="fail_job",
-        capture_drain_timeout_seconds=patience(1),
-    ):
+    with attached(spark, dead_broker, outbox_path=tmp_path / "outbox", emission_policy="fail_job"):
         spark.range(3).write.parquet(str(tmp_path / "rows"))
     assert relayed(tmp_path / "outbox")["job.rows"][-1] is RunEventType.COMPLETE
 
@@ -146,14 +137,7 @@ def test_fail_job_is_content_with_the_outbox(spark: SparkSession, tmp_path: Path
 def test_fail_job_without_an_outbox_raises_and_the_data_stays(
     spark: SparkSession, tmp_path: Path, dead_broker: str
 ) -> None:
-    capture = attach(
-        spark,
-        job_name="job",
-        kafka_bootstrap_servers=dead_broker,
-        outbox_enabled=False,
-        emission_policy="fail_job",
-        capture_drain_timeout_seconds=patience(1),
-    )
+    capture = attached(spark, dead_broker, outbox_enabled=False, emission_policy="fail_job")
     spark.range(3).write.parquet(str(tmp_path / "rows"))
     with pytest.raises(LineageNotDurableError, match="events are neither acknowledged by Kafka nor in an outbox"):
         capture.close()
@@ -221,18 +205,12 @@ def test_fail_closed_holds_a_micro_batch_back_until_the_one_before_is_durable(
     assert begun == [(0, []), (1, [0]), (2, [0, 1])]
 
 
+@pytest.mark.nightly
 def test_fail_closed_holds_while_kafka_is_away_and_lets_the_query_be_stopped(
     spark: SparkSession, files: Path, dead_broker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     holding, begun = Holding(monkeypatch), list[int]()
-    capture = attach(
-        spark,
-        job_name="job",
-        kafka_bootstrap_servers=dead_broker,
-        outbox_enabled=False,
-        emission_policy="fail_closed",
-        capture_drain_timeout_seconds=patience(1),
-    )
+    capture = attached(spark, dead_broker, outbox_enabled=False, emission_policy="fail_closed")
     query = foreach_batch(spark, files, lambda _frame, batch_id: begun.append(batch_id))
     eventually(lambda: holding.times >= 2, 60, expecting="the query is held back")
     query.stop()
@@ -258,19 +236,8 @@ def test_fail_closed_fails_the_query_when_its_lineage_is_lost(spark: SparkSessio
 def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
     spark: SparkSession, tmp_path: Path, dead_broker: str, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    where: dict[str, Any] = (
-        {"sink": RefusingSink()}
-        if how == "refused"
-        else {"kafka_bootstrap_servers": dead_broker, "outbox_enabled": False}
-    )
-    capture = attach(
-        spark,
-        job_name="job",
-        emission_policy="fail_closed",
-        emission_wait_seconds=0.5,
-        capture_drain_timeout_seconds=patience(1),
-        **where,
-    )
+    where: dict[str, Any] = {"sink": RefusingSink()} if how == "refused" else {"outbox_enabled": False}
+    capture = attached(spark, dead_broker, emission_policy="fail_closed", emission_wait_seconds=0.5, **where)
     source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
     query = (
         source.writeStream.format("parquet")

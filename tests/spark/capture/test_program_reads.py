@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from headwater_producers.spark import attach
 from headwater_schemas.events import RunEventType
 from support.capture import Captured, RecordingSink
+from support.gate import in_gate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "toPandas": lambda frame: frame.toPandas(),
-    "collect": lambda frame: frame.collect(),
     "an iterator": lambda frame: list(frame.toLocalIterator()),
-    "an RDD": lambda frame: frame.rdd.collect(),
     "an RDD that code made": lambda frame: frame.rdd.map(tuple).take(2),
+    "collect": lambda frame: frame.collect(),
+    "an RDD": lambda frame: frame.rdd.collect(),
     "an RDD's iterator": lambda frame: list(frame.rdd.toLocalIterator()),
     "the first row": lambda frame: [frame.first()],
 }
+"""The first three are in the gate: a result, an iterator, an RDD."""
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def uses(sink: RecordingSink, job: str) -> tuple[set[str], bool]:
 def test_rows_that_the_program_hands_over_may_be_of_what_it_read(
     subtests: pytest.Subtests, spark: SparkSession, customers: Callable[[], DataFrame], tmp_path: Path
 ) -> None:
-    for number, (way, read) in enumerate(WAYS.items()):
+    for number, (way, read) in enumerate(list(WAYS.items())[: 3 if in_gate() else None]):
         with subtests.test(way):
             sink = RecordingSink()
             with attach(spark, sink=sink, job_name="job") as capture:

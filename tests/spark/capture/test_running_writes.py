@@ -215,6 +215,7 @@ def test_a_killed_driver_leaves_a_run_that_is_open(tmp_path: Path) -> None:
     assert [line for line in events.read_text().splitlines() if "killed.out" in line] == ["killed.out START"]
 
 
+@pytest.mark.nightly
 def test_the_plan_of_a_write_that_was_announced_is_read_once(
     beating: Captured, tmp_path: Path, plans_read: list[int]
 ) -> None:

@@ -77,6 +77,7 @@ def test_fail_job_is_an_exit_code_and_the_data_stays(tmp_path: Path) -> None:
     assert (tmp_path / "rows" / "_SUCCESS").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_a_killed_driver_leaves_what_it_had_seen_to_the_next_start(tmp_path: Path) -> None:
     ended = run(tmp_path, "killed")

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from headwater_schemas.events import Certainty, DatasetRef, FileSet, IntervalEntry, Provenance, RunEventType
 from headwater_schemas.identity import schema_digest
-from support.capture import Captured
+from support.capture import Captured, body, files_of
 from support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -60,17 +60,13 @@ class Inbox:
 def files_read(entry: IntervalEntry) -> FileSet:
     [use] = entry.inputs
     assert use.certainty is Certainty.EXACT
-    assert use.position is not None
-    assert use.position.files is not None
-    return use.position.files
+    return files_of(use.position)
 
 
 def files_written(entry: IntervalEntry) -> FileSet:
     [use] = entry.outputs
     assert use.certainty is Certainty.EXACT
-    assert use.position is not None
-    assert use.position.files is not None
-    return use.position.files
+    return files_of(use.position)
 
 
 def test_a_chain_of_intervals_goes_on_over_a_restart(captured: Captured, tmp_path: Path) -> None:
@@ -177,8 +173,7 @@ def test_watermark_state_and_a_batch_without_data(captured: Captured, tmp_path: 
     assert entries[-1].state_rows == 1
     assert all(entry.state_bytes for entry in entries)
     [start, _] = sink.runs("job.counts")
-    assert start.run_event is not None
-    assert json.loads(start.run_event.run_facets["headwater_eventTime"]) == {
+    assert json.loads(body(start).run_facets["headwater_eventTime"]) == {
         "watermarks": [{"field": "t", "delayMs": 60_000}],
         "statefulOperators": ["Aggregate"],
         "windowMs": 60_000,
@@ -249,9 +244,8 @@ def test_a_start_is_emitted_before_there_is_any_data(captured: Captured, tmp_pat
         query.processAllAvailable()
         sink = captured.flushed()
         [start] = sink.runs("job.quiet")
-        assert start.run_event is not None
-        assert [use.dataset for use in start.run_event.inputs] == [DatasetRef("file", str(inbox.folder))]
-        assert [use.dataset for use in start.run_event.outputs] == [DatasetRef("file", str(tmp_path / "quiet"))]
+        assert [use.dataset for use in body(start).inputs] == [DatasetRef("file", str(inbox.folder))]
+        assert [use.dataset for use in body(start).outputs] == [DatasetRef("file", str(tmp_path / "quiet"))]
         assert start.run is not None
         assert start.run.run_id == str(query.runId)
     finally:

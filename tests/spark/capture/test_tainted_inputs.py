@@ -16,19 +16,13 @@ from headwater_producers.spark import TaintedInputError, attach
 from headwater_producers.spark.driver import input_gate
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
-from support.played_gate import PlayedGate, folder, playing
+from support.played_gate import PlayedGate, folder
 from support.waiting import patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def gate() -> Iterator[PlayedGate]:
-    with playing() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -293,26 +287,6 @@ def test_it_is_off_by_default_and_after_the_capture(
         frame.write.parquet(str(tmp_path / "c"))
         spark.sql(f"INSERT OVERWRITE DIRECTORY '{tmp_path / 'd'}' USING json SELECT * FROM parquet.`{orders}`")
     assert len(gate.questions) == asked
-
-
-def test_without_an_answer_the_policy_decides(
-    spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    gate.stalls = True
-    frame = spark.read.parquet(str(orders))
-    with refusing(spark, gate, gate_timeout_seconds=0.2) as captured:
-        for name in ("a", "b"):
-            frame.write.parquet(str(tmp_path / name))
-        assert captured.flushed().run_types("job.b") == [RunEventType.START, RunEventType.COMPLETE]
-    warnings = [message for message in caplog.messages if "weren't checked" in message]
-    assert len(warnings) == len(gate.questions) == 1
-    assert "no answer within gate_timeout_seconds" in warnings[0]
-    with (
-        refusing(spark, gate, gate_timeout_seconds=0.2, gate_unavailable="refuse"),
-        pytest.raises(TaintedInputError, match="no answer within gate_timeout_seconds"),
-    ):
-        frame.write.parquet(str(tmp_path / "c"))
-    assert not (tmp_path / "c").exists()
 
 
 def test_a_checkpointed_frame_is_known_by_its_origin(

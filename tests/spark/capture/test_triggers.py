@@ -14,7 +14,7 @@ import pytest
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import DatasetRef, EmissionReason, IntervalEntry, LineageEvent, Provenance
-from support.capture import FLUSH_SECONDS, Captured
+from support.capture import FLUSH_SECONDS, Captured, body
 from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
@@ -110,9 +110,8 @@ def test_a_continuous_query_names_its_topic(captured: Captured, tmp_path: Path) 
         [start, *_] = eventually(runs, 60, expecting="START of the query")
     finally:
         query.stop()
-    assert start.run_event is not None
-    assert [use.dataset for use in start.run_event.outputs] == [DatasetRef("kafka://localhost:1", "out")]
-    assert [use.dataset.name for use in start.run_event.inputs] == ["rate"]
+    assert [use.dataset for use in body(start).outputs] == [DatasetRef("kafka://localhost:1", "out")]
+    assert [use.dataset.name for use in body(start).inputs] == ["rate"]
 
 
 @pytest.mark.nightly

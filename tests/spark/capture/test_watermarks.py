@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 
 from headwater_producers.spark.streaming.stream_run import STATE_FACET
 from headwater_schemas.events import IntervalEntry
-from support.capture import Captured
+from support.capture import Captured, body
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def run(frame: DataFrame, tmp_path: Path, name: str) -> None:
 
 def facet(captured: Captured, job: str) -> dict[str, Any]:
     [start, *_] = captured.sink.runs(job)
-    assert start.run_event is not None
-    found: dict[str, Any] = json.loads(start.run_event.run_facets["headwater_eventTime"])
+    found: dict[str, Any] = json.loads(body(start).run_facets["headwater_eventTime"])
     return found
 
 
@@ -56,7 +55,7 @@ def last(entries: list[IntervalEntry]) -> datetime | None:
     return entries[-1].watermark_before
 
 
-@pytest.mark.parametrize(("policy", "expected"), [("min", 8), ("max", 11)])
+@pytest.mark.parametrize(("policy", "expected"), [pytest.param("min", 8, marks=pytest.mark.nightly), ("max", 11)])
 def test_the_policy_chooses_among_watermarks(captured: Captured, tmp_path: Path, policy: str, expected: int) -> None:
     captured.spark.conf.set(POLICY, policy)
     try:

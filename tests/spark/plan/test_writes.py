@@ -19,6 +19,7 @@ from headwater_producers.spark.plan import PlanDescription, PlanOutput, PlanSett
 from headwater_schemas.events import Certainty, DatasetRef, LifecycleChange
 from spark.plan.goldens import check, edge_lines, lines
 from spark.plan.listener import executions
+from support.capture import files_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,12 +65,10 @@ def test_files_read_are_a_position(spark: SparkSession, tmp_path: Path) -> None:
     write = spark.read.parquet(f"{tmp_path}/numbers").write.mode("append")
     description, output = only(described(spark, lambda: write.json(f"{tmp_path}/copy")))
     (source,) = description.inputs
-    assert source.position is not None
-    assert source.position.files is not None
     files = sorted((tmp_path / "numbers").glob("*.parquet"))
-    assert source.position.files.count == len(files)
-    assert source.position.files.bytes == sum(file.stat().st_size for file in files)
-    assert [path.rsplit("/", 1)[1] for path in source.position.files.paths] == [file.name for file in files]
+    assert files_of(source.position).count == len(files)
+    assert files_of(source.position).bytes == sum(file.stat().st_size for file in files)
+    assert [path.rsplit("/", 1)[1] for path in files_of(source.position).paths] == [file.name for file in files]
     assert source.certainty is Certainty.EXACT
     assert (output.mode, output.format, output.lifecycle) == (WriteMode.APPEND, "json", None)
 

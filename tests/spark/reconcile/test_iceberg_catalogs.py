@@ -15,6 +15,7 @@ from headwater_producers.spark.events.left_writes import LeftWrite, WriteFate, W
 from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.left_writes.left_tables import became_of
 from headwater_schemas.events import Certainty, DatasetRef, JobRef
+from support.capture import snapshot_of
 from support.hive_metastore import hive_metastore
 from support.iceberg_rest import rest_catalog
 
@@ -81,9 +82,7 @@ def test_a_snapshot_is_found_by_the_catalog_that_has_it(spark: SparkSession, cat
     spark.sql(f"INSERT INTO {catalog}.shop.orders VALUES (1), (2)")
     found = became_of(write(spark, location, began), LocalTextFiles(), current)
     assert (found.verdict, found.certainty, found.counts.rows) == (WriteFate.COMMITTED, Certainty.INFERRED, 2)
-    assert found.position is not None
-    assert found.position.table_snapshot is not None
-    snapshot = found.position.table_snapshot.snapshot_id
+    snapshot = snapshot_of(found.position).snapshot_id
     assert spark.sql(f"SELECT * FROM {catalog}.shop.orders VERSION AS OF {snapshot}").count() == 2
 
     elsewhere = WriteTarget(dataset=DatasetRef("file", f"{location}2"), format="iceberg", names=("shop.orders",))

@@ -73,6 +73,7 @@ def test_marks(lake: SparkSession, tmp_path: Path) -> None:
         lake.sql(f"DROP TABLE {ICE}")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("announced_writes")
 def test_a_write_s_start_has_its_transaction(watched: Watched, tmp_path: Path) -> None:
     """The write is held until it is announced."""

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 
 from spark.sources.watching import Watched
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 
 
 def test_functions_have_nothing_of_them_nor_the_table_of_its_log(watched: Watched, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from headwater_producers.spark.plan import WriteMode
 from headwater_schemas.events import Certainty, LineageEvent
 from spark.sources.cases import Step, sql
 from spark.sources.watching import Watched, short
+from support.capture import files_of
 from support.gate import named_in_gate
 
 if TYPE_CHECKING:
@@ -166,9 +167,7 @@ def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subte
             [use] = end.inputs
             assert short(use.dataset.name) == name
             if files is not None:
-                assert use.position is not None
-                assert use.position.files is not None
-                assert (use.position.files.count, len(use.position.files.paths)) == (files, files)
+                assert (files_of(use.position).count, len(files_of(use.position).paths)) == (files, files)
                 assert use.certainty is (Certainty.EXACT if expected else Certainty.UPPER_BOUND)
 
 

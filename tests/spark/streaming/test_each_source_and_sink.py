@@ -50,6 +50,9 @@ PREFIX = f"s{uuid.uuid4().hex[:6]}"
 NUMBERS = itertools.count()
 GOLDEN = Path(__file__).parent / "golden"
 NIGHTLY = {
+    "Kafka joined with Delta",
+    "Kafka, another writer of the topic",
+    "Kafka, the topic by a column of the data",
     "Kafka, `subscribePattern`; a topic that comes later",
     "Kafka, `assign` of two partitions out of three",
     "Kafka, a topic that vanishes (`failOnDataLoss=false`)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,24 +11,17 @@ from headwater_producers.spark import Capture, CaptureError, CaptureSettings, at
 from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.status import CaptureStatus
-from support.capture import RecordingSink
-
-
-def session(*, stopped: bool = False) -> Any:
-    conf = SimpleNamespace(getAll=list)
-    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
-    context = SimpleNamespace(_jsc=None if stopped else object(), getConf=lambda: conf, applicationId="app-1")
-    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
+from support.capture import RecordingSink, fake_session
 
 
 def test_a_session_that_was_stopped() -> None:
     with pytest.raises(CaptureError, match="this one's SparkContext was stopped"):
-        attach(session(stopped=True), kafka_bootstrap_servers="localhost:1")
+        attach(fake_session(stopped=True), kafka_bootstrap_servers="localhost:1")
 
 
 def test_a_sink_that_is_none() -> None:
     with pytest.raises(CaptureError, match="object has no publish, flush, close"):
-        attach(session(), sink=object())  # type: ignore[arg-type]
+        attach(fake_session(), sink=object())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +35,7 @@ def test_a_second_attach_warns_where_it_asks_for_something_else(
     monkeypatch.setattr(captures, "running_capture", lambda _session: running)
     monkeypatch.setattr(sessions, "join", lambda _session: None)
     with caplog.at_level(logging.WARNING):
-        assert attach(session(), **again) is running
+        assert attach(fake_session(), **again) is running
     assert [message.startswith("lineage capture: ") for message in caplog.messages] == [True] * warned
 
 

@@ -7,7 +7,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.common.metrics import CaptureMetrics, EarlierEmission
-from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
-from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
 from headwater_producers.spark.streaming.backfill import Backfill, BackfillTask
 from headwater_producers.spark.streaming.checkpoint import QueryLog
-from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
 from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress
 from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
@@ -40,7 +38,7 @@ from headwater_schemas.events import (
     RunError,
     Versions,
 )
-from support.capture import DictFiles, NoTopics, RecordingSink, event_context
+from support.capture import DictFiles, FakeQuery, RecordingSink, event_context, stream_emitter
 from support.checkpoints import BEGAN_MS, QUERY, kafka_checkpoint
 
 IN, OUT = DatasetRef("kafka://here", "in"), DatasetRef("kafka://here", "out")
@@ -49,15 +47,15 @@ CHECKPOINT, STOP = EmissionReason.CHECKPOINT, EmissionReason.STOP
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 
 
-class Query:
+@dataclass
+class Query(FakeQuery):
     """One that reads `in`, or whatever topics its pattern meets."""
 
-    def __init__(self, *, pattern: bool = False, continuous: bool = False) -> None:
-        self.pattern = pattern
-        self.continuous = continuous
-
-    def is_planned(self) -> bool:
-        return True
+    plan: PlanDescription = field(
+        default_factory=lambda: PlanDescription(inputs=(), outputs=(), lineage=ColumnLineage())
+    )
+    sink: str = "KafkaTable"
+    pattern: bool = False
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
         names = sorted((topics or {}).get(0, ())) if self.pattern else ["in"]
@@ -76,24 +74,6 @@ class Query:
             ),
             streaming=StreamingLink(source_descriptions=("k",), pattern_sources=(0,) if self.pattern else ()),
         )
-
-    def checkpoint_location(self) -> str:
-        return "file:/cp"
-
-    def sink_name(self) -> str:
-        return "kafka"
-
-    def event_time(self) -> dict[str, Any]:
-        return {}
-
-    def is_continuous(self) -> bool:
-        return self.continuous
-
-    def sink_snapshots(self) -> None:
-        return None
-
-    def sink_description(self) -> str:
-        return "KafkaTable"
 
 
 class OtherQuery(Query):
@@ -122,14 +102,7 @@ class Stage:
         known = LastEmittedStore(store)
         context = replace(event_context(), versions=Versions(code=code))
         self.flow = StreamFlow(
-            StreamEmitter(
-                context=context,
-                emit=self.emit,
-                dedup=DedupCache(),
-                files=files,
-                topics=ObservedTopics(NoTopics()),
-                store=known,
-            ),
+            stream_emitter(files, self.emit, context, known),
             wait_seconds=5.0,
             clock=lambda: self.now,
             backfill=Backfill(
@@ -618,40 +591,6 @@ def test_a_gap_is_what_is_gone_and_was_not_emitted(subtests: pytest.Subtests) ->
             found = task.missing(BEGAN)
             assert [(gap.first, gap.last, gap.emitted.name) for gap in found] == gaps
             assert {(gap.query_id, gap.name, gap.noticed_at) for gap in found} <= {(QUERY, "copy", BEGAN)}
-
-
-def test_alone_unless_they_may_share_an_event() -> None:
-    made, sink = kafka_checkpoint(2), RecordingSink()
-
-    def emit(event: LineageEvent) -> bool:
-        sink.publish(event)
-        return True
-
-    backfill = Backfill(context=event_context(), emit=emit, files=made.files, max_batches=100)
-    parts = StreamEmitter(
-        context=event_context(),
-        emit=emit,
-        dedup=DedupCache(),
-        files=made.files,
-        topics=ObservedTopics(NoTopics()),
-        store=LastEmittedStore(),
-    )
-    flow = StreamFlow(parts, wait_seconds=5.0, clock=lambda: 0.0, backfill=backfill)
-    later = BEGAN + timedelta(hours=1)
-    flow.started(StreamRun(query_id=QUERY, run_id="run", name="copy", started_at=later, query=Query()))
-    flow.announce_planned()
-    while flow.behind:
-        flow.backfill_next()
-    reported = [event.interval_event for event in sink.of_kind("INTERVAL") if event.interval_event]
-    assert [[entry.batch_id for entry in each.entries] for each in reported] == [[0], [1]]
-
-
-def test_what_ran_in_this_start_had_its_plan_though_none_of_it_was_observed() -> None:
-    stage = Stage(kafka_checkpoint(2).files)
-    stage.start()
-    stage.flow.terminated("run", None, BEGAN + timedelta(hours=1))
-    [plan] = [event.plan_event for event in stage.sink.of_kind("PLAN") if event.plan_event]
-    assert {entry.batch_id: entry.plan_digest for entry in stage.sink.entries()} == {0: plan.digest, 1: plan.digest}
 
 
 def test_nothing_to_backfill_is_nothing_to_do() -> None:

@@ -17,6 +17,7 @@ from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval,
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.execution.executions import rows_rejected, without_literals
 from headwater_schemas.events import RunEvent
+from support.capture import body
 
 if TYPE_CHECKING:
     import pytest
@@ -35,11 +36,10 @@ def started(environment: dict[str, str] | None = None, /, **given: Any) -> RunEv
         user="etl",
     )
     _, start = application_started(context, MONDAY, DedupCache())
-    assert start.run_event is not None
     beat = application_running(context, MONDAY, 60).run_event
     assert beat is not None
     assert (beat.context, beat.nominal_start) == (None, None), "a heartbeat repeats nothing"
-    return start.run_event
+    return body(start)
 
 
 def pipes(content: dict[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse
 from headwater_schemas.facets import AddedFiles
-from support.capture import DictFiles
+from support.capture import DictFiles, snapshot_of
 
 TABLE = PlanOutput(dataset=DatasetRef("file", "/t"), kind=SourceKind.TABLE)
 
@@ -117,9 +117,7 @@ def test_the_use_of_a_table() -> None:
     table = Table(None, ("q", 0))
     commits = SinkCommits("DeltaSink[file:/t]", "q", table.files)
     use = commits.use(TABLE, 0, None)
-    assert use.position is not None
-    assert use.position.table_snapshot is not None
-    assert (use.position.table_snapshot.snapshot_id, use.position.table_snapshot.parent_id) == ("1", "0")
+    assert (snapshot_of(use.position).snapshot_id, snapshot_of(use.position).parent_id) == ("1", "0")
     assert (use.certainty, use.rows) == (Certainty.EXACT, 5)
     assert commits.use(TABLE, 1, None) == DatasetUse(dataset=TABLE.dataset)
 

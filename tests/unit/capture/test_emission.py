@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,7 +69,7 @@ class Engine:
     def __init__(self, **counts: int) -> None:
         self.ending = False
         self.ended_in_time = True
-        self._status = replace(CaptureStatus.nothing(), **counts)  # type: ignore[arg-type]
+        self._status = CaptureStatus(enabled=False, **counts)  # type: ignore[arg-type]
 
     def status(self, *, enabled: bool) -> CaptureStatus:
         return self._status
@@ -165,9 +164,9 @@ def test_a_late_interval_stops_its_query_once_and_what_follows_is_added_to_the_r
     sink.at_risk = 1
     watch = OverrunWatch(sink, wait_seconds=0.02, stop=stopped)
     watch.start()
-    watch.published(interval(4, 5))
+    watch.watch(interval(4, 5))
     assert stopped.changed.wait(patience(20))
-    watch.published(interval(6))
+    watch.watch(interval(6))
     watch.end()
     assert stopped.overruns == [Overrun("q-1", "enrich", 4, 5)]
     assert [str(one) for one in watch.overruns] == [
@@ -179,7 +178,7 @@ def test_a_refused_interval_stops_its_query_though_nothing_waits() -> None:
     stopped = Stopped()
     watch = OverrunWatch(Sink(), wait_seconds=3_600, stop=stopped)
     watch.start()
-    watch.refused(interval(4))
+    watch.watch(interval(4), refused=True)
     assert stopped.changed.wait(patience(20))
     watch.end()
     assert [str(one) for one in watch.overruns] == [
@@ -191,10 +190,10 @@ def test_what_is_durable_held_back_or_only_reconstructed_stops_nothing() -> None
     sink, stopped = Sink(), Stopped()
     watch = OverrunWatch(sink, wait_seconds=0.0, stop=stopped)
     watch.fence("q-2")
-    watch.published(interval(1))
-    watch.published(interval(1, query="q-2"))
-    watch.refused(interval(2, query="q-2"))
-    watch.refused(interval(1, query="q-3", provenance=Provenance.RECONCILED))
+    watch.watch(interval(1))
+    watch.watch(interval(1, query="q-2"))
+    watch.watch(interval(2, query="q-2"), refused=True)
+    watch.watch(interval(1, query="q-3", provenance=Provenance.RECONCILED), refused=True)
     watch.start()
     eventually(lambda: not watch._waiting)
     watch.end()

@@ -20,7 +20,7 @@ from headwater_producers.spark.streaming.interval import (
     source_rows,
 )
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, OffsetRange
-from support.capture import DictFiles, NoTopics, recorded
+from support.capture import DictFiles, NoTopics, files_of, kafka_of, recorded
 
 CLUSTER = "kafka://broker:9092"
 
@@ -40,9 +40,7 @@ def test_a_recorded_micro_batch() -> None:
         parse_progress(recorded("kafka_next_batch")), [topic("in")], MicroBatchFacts(plan_digest="d" * 32)
     )
     [use] = entry.inputs
-    assert use.position is not None
-    assert use.position.kafka is not None
-    assert use.position.kafka.ranges == (OffsetRange(0, 8, 24), OffsetRange(1, 12, 26))
+    assert kafka_of(use.position).ranges == (OffsetRange(0, 8, 24), OffsetRange(1, 12, 26))
     assert (use.certainty, use.rows) == (Certainty.EXACT, 30)
     assert (entry.batch_id, entry.rows_in, entry.rows_out, entry.plan_digest) == (1, 30, 30, "d" * 32)
 
@@ -80,9 +78,7 @@ def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:
     logs = TextFolder("/cp", DictFiles({"/cp/sources/0/0": 'v1\n{"in":{"0":2,"1":0}}'}))
     entry = interval_entry(progress, [topic("in")], MicroBatchFacts(), checkpoint=logs)
     [use] = entry.inputs
-    assert use.position is not None
-    assert use.position.kafka is not None
-    assert use.position.kafka.ranges == (OffsetRange(0, 2, 8), OffsetRange(1, 0, 12))
+    assert kafka_of(use.position).ranges == (OffsetRange(0, 2, 8), OffsetRange(1, 0, 12))
     assert use.certainty is Certainty.EXACT
 
 
@@ -90,9 +86,7 @@ def test_a_new_partition_makes_the_input_inferred() -> None:
     entry = interval_entry(parse_progress(recorded("kafka_new_partition")), [topic("in")], MicroBatchFacts())
     [use] = entry.inputs
     assert use.certainty is Certainty.INFERRED
-    assert use.position is not None
-    assert use.position.kafka is not None
-    assert use.position.kafka.ranges[2] == OffsetRange(2, 0, 0)
+    assert kafka_of(use.position).ranges[2] == OffsetRange(2, 0, 0)
 
 
 def test_a_table_that_is_joined_in_is_no_input_of_the_micro_batch() -> None:
@@ -173,9 +167,7 @@ def test_files_of_a_file_source() -> None:
     logs = TextFolder("/cp", DictFiles({"/cp/sources/0/1": "\n".join(["v1", *lines])}))
     source = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=0)
     [use] = interval_entry(progress, [source], MicroBatchFacts(), checkpoint=logs).inputs
-    assert use.position is not None
-    assert use.position.files is not None
-    assert use.position.files.paths == ("file:///in/a", "file:///in/b")
+    assert files_of(use.position).paths == ("file:///in/a", "file:///in/b")
     assert (use.files, use.certainty) == (2, Certainty.EXACT)
 
 

@@ -30,7 +30,7 @@ from headwater_schemas.events import (
     RunEventType,
     Tag,
 )
-from support.capture import DictFiles
+from support.capture import DictFiles, body
 
 QUERY = "0c7a3b1e-6f0e-4b53-9a4e-3c1b5a1d2e3f"
 RUN = "01931885-2800-7be7-aa8d-aaa15c337268"
@@ -59,9 +59,8 @@ def test_each_setting_is_emitted() -> None:
     assert job.job_event.owners == (Owner("team:flights"),)
     assert job.job_event.tags == (Tag(key="pii"), Tag(key="tier", value="1"))
     assert job.job_event.criticality == "tier-1"
-    assert start.run_event is not None
-    assert (start.run_event.parent, start.run_event.root) == (TASK, DAG)
-    versions = start.run_event.versions
+    assert (body(start).parent, body(start).root) == (TASK, DAG)
+    versions = body(start).versions
     assert versions is not None
     assert (versions.code, versions.config, versions.engine) == ("v7", "c3", EngineRef("spark", "4.0.0"))
 
@@ -73,8 +72,7 @@ def test_without_them_it_is_the_applications_name_and_nothing_is_claimed() -> No
     assert (job.tenant, job.job) == ("default", JobRef("default", "nightly"))
     assert job.job_event is not None
     assert (job.job_event.owners, job.job_event.tags, job.job_event.criticality) == (None, None, None)
-    assert start.run_event is not None
-    assert (start.run_event.parent, start.run_event.root) == (None, None)
+    assert (body(start).parent, body(start).root) == (None, None)
 
 
 @pytest.mark.parametrize("detail", get_args(ErrorDetail))
@@ -96,8 +94,7 @@ def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:
     run = context.run(
         RunEvent(type=RunEventType.START, query_id=QUERY, checkpoint_location=where), job=job, run_id=RUN, at=at
     )
-    assert run.run_event is not None
-    assert run.run_event.checkpoint_location == "s3a://[redacted]@lake/cp"
+    assert body(run).checkpoint_location == "s3a://[redacted]@lake/cp"
     entry = IntervalEntry(batch_id=0, inputs=(), outputs=())
     sent: list[LineageEvent] = []
     checkpoint = StreamCheckpoint(where, DictFiles())

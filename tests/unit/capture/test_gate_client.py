@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,6 @@ from support.waiting import patience
 
 ORDERS = DatasetRef("file", "/lake/orders")
 TOKEN = "hw_hunter2"
-
-
-@pytest.fixture
-def gate() -> Iterator[PlayedGate]:
-    with playing() as server:
-        yield server
 
 
 def client(url: str, **settings: Any) -> GateClient:

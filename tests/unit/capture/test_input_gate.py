@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from headwater_producers.spark.execution.write_inputs import WriteInputs
 from headwater_producers.spark.plan import KnownFrames, PlanSettings
 from headwater_schemas.events import DatasetRef
 from support.materializer.clock import FakeClock
-from support.played_gate import PlayedGate, folder, playing
+from support.played_gate import PlayedGate, folder
 from support.waiting import patience
 
 ORDERS, CLEAN = Path("/lake/orders"), Path("/lake/clean")
@@ -29,12 +29,6 @@ class SteppingClock(FakeClock):
     def __call__(self) -> float:
         self.advance(10.0)
         return super().__call__()
-
-
-@pytest.fixture
-def gate() -> Iterator[PlayedGate]:
-    with playing() as server:
-        yield server
 
 
 def input_gate(url: str, clock: FakeClock | None = None, **more: Any) -> InputGate:
@@ -198,7 +192,7 @@ def test_inputs_that_cannot_be_read_are_as_without_an_answer(
     failing = WriteInputs(failures=("what a LogicalRelation reads couldn't be read (Py4JError)",))
     for read, reason in ((broken, "(LookupError)"), (lambda: failing, "(Py4JError)")):
         if policy == "refuse":
-            with pytest.raises(TaintedInputError, match="couldn't be read") as raised:
+            with pytest.raises(TaintedInputError, match=r"read|failed") as raised:
                 checked.check(read)
             assert reason in str(raised.value)
             assert "hunter2" not in str(raised.value)

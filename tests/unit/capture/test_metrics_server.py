@@ -9,7 +9,6 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -21,7 +20,7 @@ from headwater_producers.spark.common.within import within
 from headwater_producers.spark.driver import metrics_server
 from headwater_producers.spark.driver.engine import EventPublisher
 from headwater_schemas.events import LineageEvent, Provenance
-from support.capture import RecordingSink
+from support.capture import RecordingSink, fake_session
 from support.events import full_interval_event
 from support.waiting import patience
 
@@ -94,13 +93,6 @@ def test_a_port_is_a_number(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
         CaptureSettings.load()
 
 
-def session() -> Any:
-    conf = SimpleNamespace(getAll=list)
-    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
-    context = SimpleNamespace(_jsc=object(), getConf=lambda: conf, applicationId="app-1")
-    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
-
-
 @pytest.mark.parametrize(("given", "ports"), [({}, []), ({"metrics_port": 0}, [("127.0.0.1", 0)])])
 def test_attach_serves_them_where_a_port_is_set(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], ports: list[tuple[str, int]]
@@ -118,7 +110,7 @@ def test_attach_serves_them_where_a_port_is_set(
     monkeypatch.setattr(Capture, "begin", lambda _: None)
     served: list[tuple[str, int]] = []
     monkeypatch.setattr(metrics_server, "serve", lambda host, port: served.append((host, port)))
-    attach(session(), sink=RecordingSink(), **given)
+    attach(fake_session(), sink=RecordingSink(), **given)
     assert served == ports
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
-from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
-from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
 from headwater_producers.spark.streaming.backfill import Backfill
-from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.stream_run import UNCOMMITTED_FACET, StreamRun
@@ -30,7 +27,7 @@ from headwater_schemas.events import (
     RunError,
     RunEventType,
 )
-from support.capture import DictFiles, NoTopics, RecordingSink, event_context, recorded
+from support.capture import DictFiles, FakeQuery, RecordingSink, event_context, recorded, stream_emitter
 from support.checkpoints import BEGAN_MS, QUERY, HandWritten, kafka_checkpoint
 
 OBSERVED, RECONCILED = Provenance.OBSERVED, Provenance.RECONCILED
@@ -39,33 +36,13 @@ SOURCE = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
 BEGAN = datetime.fromtimestamp(BEGAN_MS / 1_000, UTC)
 
 
-class Query:
-    """One with a foreachBatch function."""
-
-    def is_planned(self) -> bool:
-        return True
-
-    def describe(self, topics: object = None) -> PlanDescription:
-        link = StreamingLink(source_descriptions=("k",), sink_kind=SourceKind.CALLBACK)
-        return PlanDescription(inputs=(SOURCE,), outputs=(), lineage=ColumnLineage(), streaming=link)
-
-    def checkpoint_location(self) -> str:
-        return "file:/cp"
-
-    def sink_name(self) -> str:
-        return "foreachBatch"
-
-    def sink_description(self) -> str:
-        return "ForeachBatchSink"
-
-    def sink_snapshots(self) -> None:
-        return None
-
-    def is_continuous(self) -> bool:
-        return False
-
-    def event_time(self) -> dict[str, Any]:
-        return {}
+FUNCTION = PlanDescription(
+    inputs=(SOURCE,),
+    outputs=(),
+    lineage=ColumnLineage(),
+    streaming=StreamingLink(source_descriptions=("k",), sink_kind=SourceKind.CALLBACK),
+)
+"""Plan of a query with a foreachBatch function."""
 
 
 class Shaky(DictFiles):
@@ -84,21 +61,16 @@ class Shaky(DictFiles):
 class Stage:
     """A query that has called its function for some micro-batches, and what is emitted of it."""
 
-    def __init__(self, made: HandWritten, query: Query | None = None) -> None:
+    def __init__(self, made: HandWritten, query: FakeQuery | None = None) -> None:
         self.files = made.files = Shaky(made.files.texts)
         self.sink = RecordingSink()
-        emitter = StreamEmitter(
-            context=event_context(),
-            emit=self.sink.publish,
-            dedup=DedupCache(),
-            files=made.files,
-            topics=ObservedTopics(NoTopics()),
-        )
+        emitter = stream_emitter(made.files, self.sink.publish)
         backfill = Backfill(
             context=event_context(), emit=self.sink.publish, files=made.files, max_batches=100, inside=emitter.inside
         )
         self.flow = StreamFlow(emitter, wait_seconds=5.0, backfill=backfill)
-        self.flow.started(StreamRun(query_id=QUERY, run_id="run", name="fb", started_at=BEGAN, query=query or Query()))
+        query = query or FakeQuery(FUNCTION)
+        self.flow.started(StreamRun(query_id=QUERY, run_id="run", name="fb", started_at=BEGAN, query=query))
         self.flow.announce_planned()
 
     def write(self, batch: int, rows: int) -> None:
@@ -241,11 +213,11 @@ def test_one_run_that_can_not_be_reported_keeps_no_other_back() -> None:
 
 
 def test_a_query_that_can_not_be_looked_at_has_a_run(caplog: pytest.LogCaptureFixture) -> None:
-    class Strange(Query):
+    class Strange(FakeQuery):
         def sink_description(self) -> str:
             raise OSError("password=hunter2")
 
-    stage = Stage(kafka_checkpoint(1), Strange())
+    stage = Stage(kafka_checkpoint(1), Strange(FUNCTION))
     stage.end()
     assert stage.sink.run_types("flights.fb") == [RunEventType.START, RunEventType.COMPLETE]
     assert "can't be inspected (OSError)" in caplog.text

@@ -27,7 +27,7 @@ from headwater_producers.spark.plan import PlanInput, PlanOutput, PlanSettings, 
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 from headwater_schemas.kafka.settings import KafkaSettings
-from support.capture import recorded
+from support.capture import kafka_of, recorded
 
 TOPIC = PlanOutput(dataset=DatasetRef("kafka://k", "out"), kind=SourceKind.KAFKA)
 USE = DatasetUse(dataset=TOPIC.dataset, rows=5)
@@ -300,9 +300,7 @@ def read(*spans: tuple[int, int]) -> DatasetUse:
 
 
 def id_of(use: DatasetUse) -> str | None:
-    assert use.position is not None
-    assert use.position.kafka is not None
-    return use.position.kafka.topic_id
+    return kafka_of(use.position).topic_id
 
 
 def seen_as(cluster: Cluster, sinks: ObservedTopics, seconds: float, topic_id: str | None, end: int = 9) -> None:

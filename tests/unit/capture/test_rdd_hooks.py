@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headwater_producers.spark.driver import sessions
-from headwater_producers.spark.driver.hooks import TopicWait, _acting, _keeping, output_path
+from headwater_producers.spark.driver.hooks import TopicWait, _acting, _followed, _report_kept, output_path
 from headwater_producers.spark.driver.signals import FrameKept, RddActed, TopicWriteBegins
 from support.waiting import patience
 
@@ -79,7 +79,7 @@ def test_an_error_of_ours_and_an_application_that_is_not_captured(
 ) -> None:
     of(monkeypatch, application)
     assert _acting(lambda _rdd: 3, "foreach")(RDD) == 3
-    assert _keeping(lambda _frame: FRAME)(FRAME) is FRAME
+    assert _followed(lambda _frame: FRAME, lambda frame, made: _report_kept(frame, frame=made))(FRAME) is FRAME
     assert _acting(lambda _rdd: 3, "foreach")(SimpleNamespace(ctx="context")) == 3, "an RDD that hasn't what it should"
 
 
@@ -87,7 +87,8 @@ def test_a_frame_that_is_kept_is_emitted_with_what_it_became(monkeypatch: pytest
     application = Application()
     of(monkeypatch, application)
     made = SimpleNamespace(_jdf="jvm checkpoint")
-    assert _keeping(lambda _frame, eager: made)(FRAME, eager=False) is made
+    kept = _followed(lambda _frame, eager: made, lambda frame, made: _report_kept(frame, frame=made))
+    assert kept(FRAME, eager=False) is made
     assert application.signals == [FrameKept("jvm frame", "jvm checkpoint", None, FRAME._session)]
 
 

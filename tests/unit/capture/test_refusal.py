@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -14,6 +12,7 @@ from headwater_producers.spark.driver.script_end import ApplicationOutcome, Scri
 from headwater_producers.spark.running import __main__ as bootstrap
 from headwater_producers.spark.running.command_line import RunRequest, parse
 from headwater_schemas.events import RunEventType
+from support.capture import fake_session
 
 WRONG = CaptureSettingsError("unknown Spark property spark.headwater.jobNmae")
 BROKEN = CaptureError("attach needs a session that runs")
@@ -25,13 +24,6 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     statuses: list[int] = []
     monkeypatch.setattr(shutdown, "ends_with", statuses.append)
     return statuses
-
-
-def session(**properties: str) -> Any:
-    conf = [(f"spark.headwater.{name}", value) for name, value in properties.items()]
-    context = SimpleNamespace(getConf=lambda: SimpleNamespace(getAll=lambda: [*conf, ("spark.app.name", "x")]))
-    jvm = SimpleNamespace(conf=lambda: SimpleNamespace(getAll=lambda: SimpleNamespace(mkString=lambda _between: "")))
-    return SimpleNamespace(_jsparkSession=jvm, sparkContext=context)
 
 
 def attach_raises(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
@@ -60,7 +52,7 @@ def test_a_script_is_ended(
             ended.clear()
             attach_raises(monkeypatch, error)
             with pytest.raises(SystemExit) as left:
-                bootstrap._attach(session(**properties), parse([*options, "job.py"]))
+                bootstrap._attach(fake_session(properties), parse([*options, "job.py"]))
             assert (left.value.code, ended) == (status, [status])
             assert capsys.readouterr().err == f"headwater run: lineage isn't captured: {error}\n"
 
@@ -83,7 +75,7 @@ def test_a_script_runs_on(
 ) -> None:
     attach_raises(monkeypatch, error)
     with pytest.raises(type(error)):
-        bootstrap._attach(session(**properties), parse([*options, "job.py"]))
+        bootstrap._attach(fake_session(properties), parse([*options, "job.py"]))
     assert ended == []
 
 
@@ -93,7 +85,7 @@ def test_the_environment_says_the_policy_where_nothing_else_does(
     attach_raises(monkeypatch, WRONG)
     monkeypatch.setenv("HEADWATER_EMISSION_POLICY", "fail_job")
     with pytest.raises(SystemExit):
-        bootstrap._attach(session(), RunRequest("job.py"))
+        bootstrap._attach(fake_session(), RunRequest("job.py"))
     assert ended == [6]
 
 

@@ -12,7 +12,7 @@ from headwater_producers.spark.driver.reported_quality import quality_events, qu
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_schemas.codec import encode
 from headwater_schemas.events import DatasetRef, DatasetUse, QualityResult, RunEventType
-from support.capture import event_context
+from support.capture import body, event_context
 
 AT = datetime(2026, 11, 23, tzinfo=UTC)
 ORDERS = DatasetRef("file", "/data/orders")
@@ -32,13 +32,11 @@ def test_a_suite_is_a_run_of_its_own_that_read_the_dataset() -> None:
     )
     job, start, end = list(quality_events(event_context(), signal, DedupCache()))
     assert all(encode(event) for event in (job, start, end))
-    assert start.run_event is not None
-    assert end.run_event is not None
-    assert (start.run_event.type, end.run_event.type) == (RunEventType.START, RunEventType.COMPLETE)
+    assert (body(start).type, body(end).type) == (RunEventType.START, RunEventType.COMPLETE)
     assert end.job is not None
     assert end.job.name == "flights.orders"
-    assert end.run_event.inputs == (DatasetUse(dataset=ORDERS),)
-    assert end.run_event.quality == (
+    assert body(end).inputs == (DatasetUse(dataset=ORDERS),)
+    assert body(end).quality == (
         QualityResult(
             assertion="not_null",
             passed=False,
@@ -53,7 +51,7 @@ def test_a_suite_is_a_run_of_its_own_that_read_the_dataset() -> None:
             assertion="unique", passed=True, value=7, dataset=ORDERS, rule="own", suite="orders", suite_version="3"
         ),
     )
-    assert end.run_event.ended_at == AT
+    assert body(end).ended_at == AT
 
 
 MISSING: list[tuple[dict[str, Any], str]] = [

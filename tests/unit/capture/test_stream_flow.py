@@ -1,19 +1,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import msgspec
 
-from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.context import EventContext
-from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.stream_run import STATE_FACET, StreamRun
@@ -30,7 +26,7 @@ from headwater_schemas.events import (
     SchemaField,
 )
 from headwater_schemas.identity import schema_digest
-from support.capture import DictFiles, NoTopics, RecordingSink, body, event_context, recorded
+from support.capture import DictFiles, FakeQuery, RecordingSink, body, event_context, files_of, recorded, stream_emitter
 
 IN, OUT, COUNTS = (
     DatasetRef("kafka://broker:9092", "in"),
@@ -49,14 +45,7 @@ def description(*outputs: DatasetRef) -> PlanDescription:
     datasets = (IN, *outputs)
     return PlanDescription(
         inputs=(PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC"),),
-        outputs=tuple(
-            PlanOutput(
-                dataset=each,
-                kind=SourceKind.KAFKA,
-                schema=SCHEMA,
-            )
-            for each in outputs
-        ),
+        outputs=tuple(PlanOutput(dataset=each, kind=SourceKind.KAFKA, schema=SCHEMA) for each in outputs),
         lineage=ColumnLineage(
             datasets=datasets,
             edges=tuple(
@@ -67,39 +56,6 @@ def description(*outputs: DatasetRef) -> PlanDescription:
     )
 
 
-class FakeQuery:
-    def __init__(self, plan: PlanDescription, *, planned: bool = True, sink: str = "ForeachBatchSink") -> None:
-        self.plan = plan
-        self.sink = sink
-        self.planned = planned
-        self.described = 0
-
-    def is_planned(self) -> bool:
-        return self.planned
-
-    def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
-        self.described += 1
-        return self.plan
-
-    def checkpoint_location(self) -> str | None:
-        return "file:/cp"
-
-    def sink_name(self) -> str:
-        return "foreachBatch"
-
-    def event_time(self) -> dict[str, Any]:
-        return {}
-
-    def is_continuous(self) -> bool:
-        return False
-
-    def sink_snapshots(self) -> None:
-        return None
-
-    def sink_description(self) -> str:
-        return self.sink
-
-
 class Stage:
     """A flow with a recording sink, a fake checkpoint and a clock of its own."""
 
@@ -107,14 +63,9 @@ class Stage:
         self.sink = RecordingSink()
         self.files = DictFiles({"file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}'})
         self.now = 100.0
-        self.emitter = StreamEmitter(
-            context=context or event_context(),
-            emit=self.sink.publish,
-            dedup=DedupCache(),
-            files=self.files,
-            topics=ObservedTopics(NoTopics()),
+        self.flow = StreamFlow(
+            stream_emitter(self.files, self.sink.publish, context), wait_seconds=5.0, clock=lambda: self.now
         )
-        self.flow = StreamFlow(self.emitter, wait_seconds=5.0, clock=lambda: self.now)
 
     def start(
         self, query: FakeQuery | None, progress: QueryProgress, name: str | None = "enrich", run_id: str | None = None
@@ -122,10 +73,18 @@ class Stage:
         run_id = run_id or progress.run_id
         self.flow.started(StreamRun(query_id=progress.query_id, run_id=run_id, name=name, started_at=NOW, query=query))
 
+    def called(self, number: int | None = None) -> tuple[QueryProgress, MicroBatch]:
+        """A query's foreachBatch function is called for a micro-batch."""
+        document = json.loads(recorded("foreach_batch"))
+        progress = parse_progress(json.dumps(document | ({} if number is None else {"batchId": number})))
+        batch = MicroBatch(progress.query_id, progress.batch_id)
+        self.start(FakeQuery(description()), progress, name="fb")
+        self.flow.called(batch)
+        return progress, batch
 
-def numbered(name: str, batch: int) -> QueryProgress:
-    document = json.loads(recorded(name))
-    return parse_progress(json.dumps({**document, "batchId": batch}))
+    def settled(self, progress: QueryProgress) -> None:
+        self.flow.progressed(progress, NOW)
+        self.flow.settle(self.flow.pending, NOW)
 
 
 def test_a_run_from_start_to_end() -> None:
@@ -254,10 +213,7 @@ def inner(dataset: DatasetRef, rows: int | None = 3) -> Write:
 
 def test_writes_inside_foreach_batch_belong_to_its_interval() -> None:
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
-    stage.flow.called(batch)
+    progress, batch = stage.called()
     assert stage.flow.wrote(batch, inner(COUNTS), NOW)
     stage.flow.progressed(progress, NOW)
     assert stage.sink.entries() == [], "more writes may still be on their way"
@@ -285,14 +241,10 @@ def test_an_output_of_foreach_batch_has_the_inputs_of_its_own_writes() -> None:
     joined = replace(joined, inputs=(*joined.inputs, PlanInput(dataset=codes, kind=SourceKind.FILE)))
     hidden = replace(hidden, lineage=replace_complete(hidden.lineage))
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
-    stage.flow.called(batch)
+    progress, batch = stage.called()
     for each in (joined, counted, counted, hidden):
         stage.flow.wrote(batch, Write(description=each, written=Counts()), NOW)
-    stage.flow.progressed(progress, NOW)
-    stage.flow.settle(stage.flow.pending, NOW)
+    stage.settled(progress)
 
     # What code in between may have made of anything is made from everything.
     made_from = {OUT: (codes, IN), COUNTS: (IN,), audit: None}
@@ -309,25 +261,20 @@ def replace_complete(lineage: ColumnLineage) -> ColumnLineage:
 
 def test_running_is_emitted_once_for_new_datasets() -> None:
     stage = Stage()
-    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
-    for number in range(5):
-        progress = numbered("foreach_batch", number)
-        batch = MicroBatch(progress.query_id, number)
-        stage.flow.called(batch)
+    for number in range(100):
+        progress, batch = stage.called(number)
         stage.flow.wrote(batch, inner(COUNTS), NOW)
-        stage.flow.progressed(progress, NOW)
-        stage.flow.settle(stage.flow.pending, NOW)
+        stage.settled(progress)
     assert stage.sink.run_types("flights.fb") == [START, RUNNING]
-    assert len(stage.sink.entries()) == 5
+    assert len(stage.sink.entries()) == 100
     assert len(stage.sink.of_kind("PLAN")) == 1
+    [run] = stage.flow._runs.values()
+    assert max(len(run.batches.emitted), len(run.batches.writes), len(run.batches.called)) <= 16, "memory is bounded"
 
 
 def test_an_interval_waits_no_longer_than_its_time() -> None:
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
-    stage.flow.called(batch)
+    progress, _ = stage.called()
     stage.flow.progressed(progress, NOW)
     stage.now += 4.9
     stage.flow.settle_overdue(NOW)
@@ -339,12 +286,8 @@ def test_an_interval_waits_no_longer_than_its_time() -> None:
 
 def test_a_late_write_is_an_addition_to_the_same_fact() -> None:
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
-    stage.flow.called(batch)
-    stage.flow.progressed(progress, NOW)
-    stage.flow.settle(stage.flow.pending, NOW)
+    progress, batch = stage.called()
+    stage.settled(progress)
     late = NOW + timedelta(minutes=1)
     stage.flow.wrote(batch, inner(COUNTS), late)
     early, again = stage.sink.of_kind("INTERVAL")
@@ -357,10 +300,7 @@ def test_a_late_write_is_an_addition_to_the_same_fact() -> None:
 
 def test_an_end_emits_what_was_pending_first() -> None:
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
-    stage.flow.called(batch)
+    progress, _ = stage.called()
     stage.flow.progressed(progress, NOW)
     stage.flow.terminated(progress.run_id, None, NOW)
     stage.flow.settle(stage.flow.pending, NOW)
@@ -370,9 +310,8 @@ def test_an_end_emits_what_was_pending_first() -> None:
 
 def test_an_end_waits_for_the_writes_of_the_last_batch_but_not_longer_than_its_time() -> None:
     stage = Stage()
-    progress = parse_progress(recorded("foreach_batch"))
-    batch = MicroBatch(progress.query_id, progress.batch_id, progress.run_id)
-    stage.start(FakeQuery(description()), progress, name="fb")
+    progress, batch = stage.called()
+    batch = replace(batch, run_id=progress.run_id)
     stage.flow.called(batch)
     stage.flow.progressed(progress, NOW)
     stage.flow.terminated(progress.run_id, None, NOW)
@@ -410,15 +349,11 @@ def test_a_late_write_of_a_batch_that_failed_is_not_its_retrys() -> None:
 
 def test_a_batch_without_writes_is_no_other_version() -> None:
     stage = Stage()
-    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
     for number in range(4):
-        progress = numbered("foreach_batch", number)
-        batch = MicroBatch(progress.query_id, number)
-        stage.flow.called(batch)
+        progress, batch = stage.called(number)
         if number % 2:
             stage.flow.wrote(batch, inner(COUNTS), NOW)
-        stage.flow.progressed(progress, NOW)
-        stage.flow.settle(stage.flow.pending, NOW)
+        stage.settled(progress)
     reported = [event.interval_event for event in stage.sink.of_kind("INTERVAL") if event.interval_event]
     assert [bool(event.entries[0].plan_digest) for event in reported] == [False, True, False, True]
     assert {event.reason for event in reported} == {EmissionReason.CHECKPOINT}
@@ -434,20 +369,6 @@ def test_an_application_that_ends_aborts_what_still_runs() -> None:
     stage.start(FakeQuery(description(OUT)), progress)
     stage.flow.abort_all(None, NOW)
     assert stage.sink.run_types("flights.enrich") == [START, RunEventType.ABORT]
-
-
-def test_memory_of_emitted_batches_is_bounded() -> None:
-    stage = Stage()
-    stage.start(FakeQuery(description()), numbered("foreach_batch", 0), name="fb")
-    for number in range(100):
-        progress = numbered("foreach_batch", number)
-        batch = MicroBatch(progress.query_id, number)
-        stage.flow.called(batch)
-        stage.flow.wrote(batch, inner(COUNTS), NOW)
-        stage.flow.progressed(progress, NOW)
-        stage.flow.settle(stage.flow.pending, NOW)
-    [run] = stage.flow._runs.values()
-    assert max(len(run.batches.emitted), len(run.batches.writes), len(run.batches.called)) <= 16
 
 
 def test_watermarks_and_the_files_of_a_file_sink() -> None:
@@ -469,9 +390,7 @@ def test_watermarks_and_the_files_of_a_file_sink() -> None:
     assert entry.watermark_before == datetime(2024, 1, 1, 0, 0, 9, tzinfo=UTC)
     assert entry.watermark_after == datetime(2024, 1, 1, 0, 0, 39, tzinfo=UTC)
     [use] = entry.outputs
-    assert use.position is not None
-    assert use.position.files is not None
-    assert (use.position.files.paths, use.bytes, use.files) == (("file:///data/win/a",), 369, 1)
+    assert (files_of(use.position).paths, use.bytes, use.files) == (("file:///data/win/a",), 369, 1)
     assert (entry.state_rows, entry.rows_dropped_late) == (5, 0)
     stage.flow.terminated(progress.run_id, None, NOW)
     start, end = (body(event).run_facets for event in stage.sink.runs("flights.win"))

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType, SimpleNamespace
-from typing import Any, Self
+from typing import Self
 from unittest.mock import MagicMock
 
 import pytest
 
 import headwater_producers
-from headwater_producers.outbox import Outbox, OutboxSink
+from headwater_producers.outbox import Outbox
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
@@ -23,13 +23,13 @@ from headwater_producers.spark.driver.signals import Signal
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
-from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import parse_progress
 from headwater_producers.spark.streaming.interval_events import LastEmittedStore
 from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import ColumnLineage, DatasetRef
 from headwater_schemas.record import Record
-from support.capture import DictFiles, NoTopics, event_context, recorded
+from support.capture import DictFiles, FakeQuery, NoTopics, event_context, recorded, stream_emitter
 from support.fake_producer import FakeCluster
 from support.outbox import metrics, publisher
 
@@ -43,39 +43,6 @@ FILES = {
     "file:/cp/sources/0/0": 'v1\n{"in":{"0":0,"1":0}}',
     f"/out/_spark_metadata/{BATCH}": 'v1\n{"path":"file:/out/part-0","size":3,"action":"add"}',
 }
-
-
-class Query:
-    """A query from Kafka to a sink, with a checkpoint."""
-
-    def __init__(self, output: PlanOutput, sink: str) -> None:
-        self._output = output
-        self._sink = sink
-
-    def is_planned(self) -> bool:
-        return True
-
-    def describe(self, topics: object = None) -> PlanDescription:
-        read = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC")
-        return PlanDescription(inputs=(read,), outputs=(self._output,), lineage=ColumnLineage())
-
-    def checkpoint_location(self) -> str:
-        return "file:/cp"
-
-    def sink_name(self) -> str:
-        return "sink"
-
-    def sink_description(self) -> str:
-        return self._sink
-
-    def sink_snapshots(self) -> None:
-        return None
-
-    def is_continuous(self) -> bool:
-        return False
-
-    def event_time(self) -> dict[str, Any]:
-        return {}
 
 
 class Way:
@@ -141,16 +108,11 @@ def outbox(tmp_path: Path) -> Iterator[RecordingOutbox]:
 def test_a_micro_batch_goes_through_few_files_and_seldom_back(
     outbox: RecordingOutbox, tmp_path: Path, output: PlanOutput, sink: str
 ) -> None:
-    context, dedup, notes = event_context(), DedupCache(), LastEmittedStore(tmp_path / "queries")
-    published = EventPublisher(OutboxSink(outbox))
-    emitter = StreamEmitter(
-        context=context,
-        emit=published.emit,
-        dedup=dedup,
-        files=DictFiles(FILES),
-        topics=ObservedTopics(NoTopics()),
-        store=notes,
-    )
+    context, notes = event_context(), LastEmittedStore(tmp_path / "queries")
+    read = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0, type="TOPIC")
+    plan = PlanDescription(inputs=(read,), outputs=(output,), lineage=ColumnLineage())
+    published = EventPublisher(outbox)
+    emitter = stream_emitter(DictFiles(FILES), published.emit, context, notes)
     streams = StreamFlow(emitter, wait_seconds=5.0, store=notes)
     dispatch = Dispatch(
         spark=MagicMock(),
@@ -158,7 +120,7 @@ def test_a_micro_batch_goes_through_few_files_and_seldom_back(
         streams=streams,
         emit=published.emit,
         failed=published.failed,
-        dedup=dedup,
+        dedup=DedupCache(),
         settings=PlanSettings(),
         heartbeat_seconds=60.0,
         statements=False,
@@ -174,7 +136,7 @@ def test_a_micro_batch_goes_through_few_files_and_seldom_back(
             run_id=first.run_id,
             name="enrich",
             started_at=datetime.now(UTC),
-            query=Query(output, sink),
+            query=FakeQuery(plan, sink),
         )
     )
     streams.announce_planned()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headwater_producers import outbox
-from headwater_producers.outbox import OutboxLimits, OutboxSink, WhenFull
+from headwater_producers.outbox import Outbox, OutboxLimits, WhenFull
 from headwater_producers.publisher import Publisher
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.errors import CaptureSettingsError
@@ -36,11 +36,11 @@ def made() -> Iterator[list[EventSink]]:
 
 
 SINKS: list[tuple[dict[str, Any], type[EventSink]]] = [
-    ({}, OutboxSink),
-    ({"emission_policy": "fail_job"}, OutboxSink),
-    ({"emission_policy": "fail_closed"}, OutboxSink),
+    ({}, Outbox),
+    ({"emission_policy": "fail_job"}, Outbox),
+    ({"emission_policy": "fail_closed"}, Outbox),
     ({"emission_policy": "warn"}, KafkaSink),
-    ({"emission_policy": "warn", "outbox_path": "outbox"}, OutboxSink),
+    ({"emission_policy": "warn", "outbox_path": "outbox"}, Outbox),
     ({"outbox_enabled": False}, KafkaSink),
     ({"outbox_enabled": "false", "outbox_path": "outbox"}, KafkaSink),
 ]

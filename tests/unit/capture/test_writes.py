@@ -22,6 +22,7 @@ from headwater_schemas.events import (
     TableSnapshot,
 )
 from headwater_schemas.identity import schema_digest
+from support.capture import files_of
 
 IN, OUT, OTHER = DatasetRef("file", "/in"), DatasetRef("file", "/out"), DatasetRef("file", "/other")
 
@@ -132,11 +133,9 @@ def test_two_folders_of_a_dataset_are_one_use_with_the_files_of_both(size: int) 
 
     [use] = used(folder(0, 20), folder(1, size))
     assert use.certainty is Certainty.EXACT
-    assert use.position is not None
-    assert use.position.files is not None
-    assert (use.position.files.count, use.position.files.bytes) == (2, 20 + size)
-    assert use.position.files.paths == ("/in/p=0/a", "/in/p=1/a")
-    assert use.position.files.manifest_digest == hashlib.sha256(b"/in/p=0/a\n/in/p=1/a\n").hexdigest()
+    assert (files_of(use.position).count, files_of(use.position).bytes) == (2, 20 + size)
+    assert files_of(use.position).paths == ("/in/p=0/a", "/in/p=1/a")
+    assert files_of(use.position).manifest_digest == hashlib.sha256(b"/in/p=0/a\n/in/p=1/a\n").hexdigest()
     [unnamed] = used(folder(0, 20, paths=False), folder(1, size))
     assert (unnamed.position, unnamed.certainty) == (None, Certainty.UNKNOWN), "which files both have isn't known"
     [same] = used(folder(0, 20), folder(0, 20))

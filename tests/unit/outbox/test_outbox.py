@@ -19,7 +19,6 @@ from headwater_producers.outbox import (
     OutboxClosedError,
     OutboxFullError,
     OutboxLimits,
-    OutboxSink,
     OutboxUnusableError,
     WhenFull,
     relay,
@@ -253,7 +252,7 @@ def test_a_disk_that_refuses_does_not_keep_events_from_kafka(
     cluster.holding = True
     outbox.put(record("e3"))
     assert outbox.await_durable(0.2) == 1, "neither the disk nor Kafka has it"
-    assert OutboxSink(outbox).flush(0) == 1
+    assert outbox.flush(0) == 1
     assert "1 events are neither in Kafka nor in the outbox" in caplog.text
     assert "are not delivered yet" not in caplog.text
     monkeypatch.setattr(Store, "append", append)
@@ -360,7 +359,7 @@ def test_a_file_without_a_readable_event_is_left_alone(
     after = make()
     after.put(record("e1"))
     assert after.await_relayed(patience(20)) == 0
-    assert "Outbox unreadable, skipped" in caplog.text
+    assert f"Outbox unreadable, skipped: {tmp_path / 'outbox' / 'x.outbox'}" in caplog.text
     assert (tmp_path / "outbox" / "x.outbox").exists()
 
 
@@ -372,9 +371,13 @@ def test_closed_it_takes_nothing(make: Make) -> None:
         outbox.put(record("e1"))
 
 
-def test_its_folder_is_its_owners_alone(make: Make, tmp_path: Path) -> None:
-    make()
-    assert stat.S_IMODE((tmp_path / "outbox").stat().st_mode) == 0o700
+def test_its_folder_and_its_files_are_its_owners_alone(make: Make, cluster: FakeCluster, tmp_path: Path) -> None:
+    cluster.holding = True
+    outbox, folder = make(), tmp_path / "outbox"
+    outbox.put(record("e1"))
+    assert outbox.await_durable(patience(20)) == 0
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
 def test_an_unusable_folder_is_named(tmp_path: Path, cluster: FakeCluster) -> None:

@@ -197,11 +197,8 @@ def test_it_complains_once_a_minute_and_says_when_that_is_over(
 
 
 def test_a_failed_event_is_reported_with_its_reason_and_the_others_go(make: Make, cluster: FakeCluster) -> None:
-    def reject(_topic: str, value: bytes) -> BaseException | None:
-        return KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE)) if len(value) > 2_000 else None
-
-    reject_large = reject
-    cluster.reject = lambda topic, value: None if topic == SCHEMAS else reject_large(topic, value)
+    too_large = KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+    cluster.reject = lambda topic, value: too_large if topic == EVENTS and len(value) > 2_000 else None
     publisher = make()
     large = event("large", "x" * 5_000)
     for one in (event("a"), large, event("b")):

@@ -29,12 +29,7 @@ _DIGITS: Final = 16
 
 
 def service_account(properties: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """Return the account with which the job accesses other systems, if Spark's properties or the platform name it.
-
-    Args:
-        properties: Spark's properties.
-        environment: environment of the driver.
-    """
+    """Return the account with which the job accesses other systems, if Spark's properties or the platform name it."""
     named = [properties.get(name) for name in _BY_PROPERTY] + [environment.get(name) for name in _BY_VARIABLE]
     return next((each for each in named if each), None)
 

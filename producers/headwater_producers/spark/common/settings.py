@@ -121,9 +121,9 @@ class CaptureSettings(BaseSettings):
             write doesn't wait, and has offsets only if they came before the write began.
         capture_heartbeat_seconds: time between heartbeats, which report that the application, its streaming queries and
             its writes are running; 0: no heartbeats.
-        capture_commit_marks: whether the application's commits of Delta and Iceberg tables name its run, so that those
-            of a killed driver are found: in Delta's `userMetadata`, if the job sets none itself, and in the summary
-            of Iceberg's snapshots.
+        capture_commit_marks: whether commits to Delta and Iceberg tables carry the id of the application's run, so that
+            commits of a killed driver can be attributed to its run. The id is in Delta's `userMetadata` (unless the job
+            sets it itself) and in the summary of Iceberg's snapshots.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_sql: whether a run has the text of its SQL statement, without credentials.
         capture_errors: detail in which a failed run reports its error: `type`, only the class; `message`, also the
@@ -259,8 +259,6 @@ class CaptureSettings(BaseSettings):
 
         Args:
             properties: Spark properties whose names begin with `spark.headwater.`.
-            given_to: receiver of the `overrides`, for messages.
-            overrides: settings by name.
 
         Raises:
             CaptureSettingsError: an unknown or ill-formed setting, with the nearest known name.
@@ -389,11 +387,7 @@ def property_name(setting: str) -> str:
 
 
 def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tuple[dict[str, str], str | None]:
-    """Return the settings in these properties, and the first property that isn't a setting.
-
-    Args:
-        found: properties by name.
-    """
+    """Return the settings in these properties, and the first property that isn't a setting."""
     names = {property_name(setting): setting for setting in known}
     strange = min((name for name in found if name not in names), default=None)
     return {names[name]: value for name, value in found.items() if name in names}, strange

@@ -42,7 +42,6 @@ class Code:
         commit: the checkout's commit, with `-dirty` if tracked files have uncommitted changes.
         repository: URL of the checkout's `origin`; it may hold credentials.
         branch: the checked-out branch; None for a detached head.
-        package: name and version of the installed distribution that has the script.
     """
 
     script: str | None = None
@@ -79,11 +78,7 @@ def running_code(environment: Mapping[str, str] = os.environ) -> Code:
 
 
 def container_image(properties: Mapping[str, str]) -> str | None:
-    """Return the driver's container image in Spark on Kubernetes.
-
-    Args:
-        properties: Spark's properties.
-    """
+    """Return the driver's container image in Spark on Kubernetes."""
     return next((properties[name] for name in _IMAGES if properties.get(name)), None)
 
 

@@ -14,8 +14,6 @@ def within(seconds: float, action: Callable[[], T], name: str) -> T:
 
     Args:
         seconds: longest time to wait. The action itself goes on, on a daemon thread: it ends by its own timeouts.
-        action: the action.
-        name: name of the thread.
 
     Raises:
         TimeoutError: the time was over first.

@@ -110,7 +110,6 @@ class Connector:
         """List the datasets of a streaming source that reads several.
 
         Args:
-            offset: the source's newest offset.
             folder: the source's own folder in the checkpoint, if it should be read, too.
 
         Raises:
@@ -133,10 +132,6 @@ class Connector:
 
     def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         """Return the files that a batch command has committed, for a target without a log.
-
-        Args:
-            run: the command.
-            counts: counts of the command's plan.
 
         Raises:
             Exception: the files can't be listed; the write is emitted without them.
@@ -169,12 +164,7 @@ class Connector:
         return None
 
     def catalog(self, context: SessionContext, name: str) -> Catalog | None:
-        """Return the naming of a session's catalog, by its settings; None: it isn't a catalog of this connector.
-
-        Args:
-            context: the session's context.
-            name: the catalog's name in the session.
-        """
+        """Return the naming of a session's catalog, by its settings; None: it isn't a catalog of this connector."""
         return None
 
     def v2_table(self, table: Any) -> V2Table | None:

@@ -24,7 +24,6 @@ class Scanned:
 
     Attributes:
         positions: position by dataset name; empty if unknown.
-        names: further names of the dataset.
         chosen: partitions that were read, if not all; None if unknown.
     """
 
@@ -39,7 +38,6 @@ class RangeRead:
 
     Attributes:
         position: the range; None if unknown.
-        certainty: certainty of `position`.
         dataset: name of the dataset, if the source has several datasets; None: the range covers the whole source.
         most_rows: maximum number of rows in the range; None if the offsets don't bound it.
     """
@@ -68,7 +66,6 @@ class CommittedVersion:
 
     Attributes:
         position: position of the (last) version; None if there are several candidates.
-        certainty: certainty of `position`.
         counts: counts of all versions together.
         read: position of the input, if the command reads the table itself, or its files.
         partitions: partitions of the written files; empty if there are none, or too many to list.
@@ -113,7 +110,6 @@ class SinkCommit:
     """Commit of a micro-batch in its sink, with the sink's counts.
 
     Attributes:
-        position: the position written.
         counts: rows, bytes and files written.
         at: time of the last write, by the sink's clock; None if the log doesn't record it.
         added: files that the table version added, as in `CommittedVersion`; None if unknown.

@@ -284,7 +284,6 @@ class SourceOffsets:
         start, end: offsets before and after, parsed from the source's own JSON; None if Spark has no offset.
         description: description in a progress: `FileStreamSource[file:/in]`; empty if there is only a checkpoint.
         kind: kind of the source in the plan; None if no plan names it.
-        from_beginning: see `PlanInput`.
         checkpoint: root of the query's checkpoint; None: unknown.
     """
 
@@ -309,7 +308,6 @@ class CheckpointSource:
     Attributes:
         end: the source's last offset, parsed from the source's own JSON; None if it has no offset yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
-        known: the datasets that the query is known to read.
         given: dataset that the user has named: a path or URI; a namespace and name with a space between; for Kafka only
             the namespace.
     """
@@ -349,7 +347,6 @@ class StreamSink:
 
     Attributes:
         description: description in a progress: `FileSink[file:/out]`.
-        files: reader of the sink's log.
         sink: the sink's JVM object, if the query is running.
     """
 

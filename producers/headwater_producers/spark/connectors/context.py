@@ -22,7 +22,6 @@ class SessionContext:
 
     Attributes:
         session: the `SparkSession`.
-        settings: settings of plan descriptions.
         topics: known topics of sources that subscribe to a pattern, by source index in the progress.
         frames: cache of frames whose rows continue in an RDD or a new plan.
         execution: the JVM's `QueryExecution` of the plan, if it has run.
@@ -90,7 +89,6 @@ class SessionContext:
         """Return the id that a Kafka cluster's brokers report; None if it isn't known.
 
         Args:
-            bootstrap: bootstrap servers of the cluster.
             connection: returns connection settings by Kafka's own names, the brokers included; called only to ask the
                 brokers.
         """
@@ -109,7 +107,6 @@ class SessionContext:
         """Name a catalog's table.
 
         Args:
-            name: name of the table, with its databases.
             location: location of its data; None if unknown.
             catalog: name of the catalog in the session; None or `spark_catalog`: Spark's own.
             names: naming of the catalog's tables; None: by its warehouse.

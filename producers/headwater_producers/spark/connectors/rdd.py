@@ -46,8 +46,6 @@ class Origins:
     """Origins of an RDD, found along its dependencies.
 
     Attributes:
-        ids: ids of all RDDs on the path.
-        frames: known frames among the roots.
         files: inputs of Hadoop's input formats.
         unknown_roots: classes of other roots, whose data is unknown.
         handed_over: True if rows created by the program are at the roots.

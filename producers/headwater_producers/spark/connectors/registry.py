@@ -22,9 +22,6 @@ class Registry:
 
     Callers ask the connectors that the registry finds for a subject: see `first_answer`.
 
-    Args:
-        connectors: initial connectors.
-
     Attributes:
         operators: rules for the connectors' operators in a plan's JSON, by class.
     """

@@ -169,12 +169,7 @@ def _wired(
     Each part gets the parts that it calls, and doesn't know its callers.
 
     Args:
-        spark: a session of the application.
-        settings: settings of the capture.
-        sink: destination of events.
-        listeners: listeners of the application.
         gate: asked about the inputs of writes before they begin; None: no write is checked.
-        asked: the settings and the sink that `attach` was given.
     """
     # Facts of the application.
     warn_of_unknown(spark.version)
@@ -328,18 +323,7 @@ def event_context(
     environment: Mapping[str, str] = MappingProxyType({}),
     user: str | None = None,
 ) -> EventContext:
-    """Build the context of an application, with a new run id.
-
-    Args:
-        settings: settings of the capture.
-        app_name: Spark's name of the application.
-        sink: destination of events, if it is known.
-        spark_version: version of the session's Spark.
-        started_by: the orchestrator's runs that started the application.
-        properties: properties of the session.
-        environment: environment of the driver.
-        user: user that Spark runs as.
-    """
+    """Build the context of an application, with a new run id."""
     code = running_code(environment)
     return EventContext(
         tenant=settings.tenant,

@@ -39,7 +39,6 @@ class PlanAttribution:
     Attributes:
         batch: micro-batch in whose foreachBatch function the write was made.
         upstream: lineage of that micro-batch's frame.
-        settings: settings for reading the plan.
     """
 
     batch: MicroBatch | None
@@ -54,8 +53,6 @@ class Attributor:
         links: the foreachBatch calls seen.
         streams: the application's streaming queries.
         frames: cache of frames whose rows continue in an RDD or a new plan.
-        settings: settings for reading plans.
-        bus: Spark's listener bus.
     """
 
     def __init__(

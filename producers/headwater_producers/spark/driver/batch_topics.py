@@ -40,7 +40,6 @@ class BatchTopics:
 
     Args:
         topics: observed states of the topics.
-        settings: settings for naming topics.
     """
 
     def __init__(self, topics: ObservedTopics, settings: PlanSettings) -> None:

@@ -153,8 +153,8 @@ class Capture:
     def status(self) -> CaptureStatus:
         """Return the counters of capture so far."""
         if self._emission is None:
-            return CaptureStatus.nothing()
-        return self._emission.status(enabled=self._open)
+            return CaptureStatus(enabled=False)
+        return self._emission.durability.status(enabled=self._open)
 
     def __repr__(self) -> str:
         status = self.status()

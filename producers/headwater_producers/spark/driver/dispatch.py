@@ -73,12 +73,8 @@ class Dispatch:
     """Handler of signals. It may raise any py4j error; the worker counts the error and continues.
 
     Args:
-        spark: a session of the application.
-        streams: streaming queries of the application.
-        emit: takes each event.
         failed: takes a sentence about each part of a plan that couldn't be read; the event is emitted without the part.
         dedup: cache of emitted job, dataset and plan events.
-        settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: no heartbeats.
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.
@@ -178,14 +174,14 @@ class Dispatch:
                 batch = MicroBatch(signal.query_id, signal.batch_id, self._streams.latest_run(signal.query_id))
                 self._links.called(plan_key(signal.frame.queryExecution()), batch)
                 self._streams.called(batch)
+            case FrameKept() | RddRead() | RddActed():
+                self._rdd(signal)
             case TopicWriteBegins():
                 self._topics.begins(signal)
             case QualityReported():
-                self._reported(signal)
-            case FrameKept() | RddActed() | RddRead():
-                self._rdd(signal)
+                self._emit_all(quality_events(self._context, signal, self._dedup))
 
-    def _rdd(self, signal: FrameKept | RddActed | RddRead) -> None:
+    def _rdd(self, signal: FrameKept | RddRead | RddActed) -> None:
         match signal:
             case FrameKept():
                 self._rdds.kept(signal)
@@ -194,10 +190,6 @@ class Dispatch:
             case RddActed():
                 run, batch = self._rdds.acted(signal)
                 self._ran(replace(run, write=self._program.may_be_in(run.write)), batch, signal.ended_at)
-
-    def _reported(self, signal: QualityReported) -> None:
-        for event in quality_events(self._context, signal, self._dedup):
-            self._emit(event)
 
     def _ended(self, signal: CommandEnded) -> None:
         try:
@@ -315,7 +307,9 @@ class Dispatch:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
 
     def _error(self, signal: CommandEnded) -> RunError | None:
-        return from_java_text(self._printed(signal.error)) if signal.error is not None else None
+        if signal.error is None:
+            return None
+        return from_java_text(str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(signal.error)))
 
     def _called(self, procedures: Iterable[BatchRun]) -> None:
         for run in procedures:
@@ -324,8 +318,7 @@ class Dispatch:
     def _correct(self, wrapper: BatchRun) -> None:
         """Emit events that correct an emitted write with details of the command that wraps it."""
         if (inner := self._wrapped.corrected(wrapper)) is not None:
-            for event in corrected_events(self._context, inner, self._dedup):
-                self._emit(event)
+            self._emit_all(corrected_events(self._context, inner, self._dedup))
 
     def _ran(self, run: BatchRun, batch: MicroBatch | None, at: datetime) -> None:
         # A failed write inside foreachBatch fails its query, and the query's run records the failure.
@@ -333,7 +326,10 @@ class Dispatch:
             return
         if run.error is None:
             run = self._topics.bounded(run)
-        for event in batch_events(self._context, run, self._dedup):
+        self._emit_all(batch_events(self._context, run, self._dedup))
+
+    def _emit_all(self, events: Iterable[LineageEvent]) -> None:
+        for event in events:
             self._emit(event)
 
     def _changes(self, description: PlanDescription, at: datetime) -> None:
@@ -342,35 +338,29 @@ class Dispatch:
             if (known := self._tables.resolved(change)) is None:
                 continue
             body, context = change_body(known), self._context
-            self._emit(context.dataset(body, job=context.app_job, run_id=context.app_run_id, at=at))
+            self._emit(context.fact(body, job=context.app_job, run_id=context.app_run_id, at=at))
 
     def _started(self, signal: QueryStarted) -> None:
-        event = signal.event
-        name = event.name()
-        self._streams.started(
-            StreamRun(
-                query_id=str(event.id().toString()),
-                run_id=str(event.runId().toString()),
-                name=None if name is None else str(name),
-                started_at=_time(event.timestamp()) or signal.at,
-                query=self._query(signal.query, signal.session),
-            )
-        )
+        self._track(signal.event, signal.query, signal.session, _time(signal.event.timestamp()) or signal.at)
 
     def _attached(self, signal: Attached) -> None:
         """Track the session's running queries; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
-            run_id, name = str(query.runId().toString()), query.name()
-            if not self._streams.knows(run_id):
-                self._streams.started(
-                    StreamRun(
-                        query_id=str(query.id().toString()),
-                        run_id=run_id,
-                        name=None if name is None else str(name),
-                        started_at=signal.at,
-                        query=self._query(query, signal.session),
-                    )
-                )
+            if not self._streams.knows(str(query.runId().toString())):
+                self._track(query, query, signal.session, signal.at)
+
+    def _track(self, named: Any, query: Any, session: Any, started_at: datetime) -> None:
+        """Track a run. `named`, the query or its start, has the run's ids and name."""
+        name = named.name()
+        self._streams.started(
+            StreamRun(
+                query_id=str(named.id().toString()),
+                run_id=str(named.runId().toString()),
+                name=None if name is None else str(name),
+                started_at=started_at,
+                query=self._query(query, session),
+            )
+        )
 
     def _progressed(self, signal: QueryProgressed) -> None:
         progress = parse_progress(str(signal.event.json()))
@@ -396,9 +386,6 @@ class Dispatch:
         exception = signal.event.exception()
         error = from_java_text(str(exception.get())) if exception.isDefined() else None
         self._streams.terminated(str(signal.event.runId().toString()), error, signal.at)
-
-    def _printed(self, throwable: Any) -> str:
-        return str(self._spark._jvm.org.apache.spark.util.Utils.exceptionString(throwable))
 
     def _query(self, query: Any, session: Any) -> JvmQuery | None:
         return JvmQuery(query, session, self._settings) if query is not None else None

@@ -27,12 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class Durability:
-    """Durability check of an application's lineage: would all of it survive the process?
-
-    Args:
-        engine: source of the events.
-        sink: destination of the events.
-    """
+    """Durability check of an application's lineage: would all of it survive the process?"""
 
     def __init__(self, engine: Engine, sink: EventSink) -> None:
         self._engine = engine
@@ -86,8 +81,6 @@ class Emission:
     """Emission policy of one application.
 
     Args:
-        durability: durability of the application's lineage.
-        queries: running queries of the application.
         watch: started watch over overruns; None under other policies than `fail_closed`.
     """
 
@@ -105,23 +98,13 @@ class Emission:
         self._fence = Fence(durability) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on its query's thread, if the policy asks for it; see `Fence.hold`.
-
-        Args:
-            frame: argument of the function.
-            query_id: Spark's id of the query.
-            batch_id: id of the micro-batch.
-        """
+        """Hold a foreachBatch function back, on its query's thread, if the policy asks for it; see `Fence.hold`."""
         if self._fence is not None and self._watch is not None:
             self._watch.fence(query_id)
             if batch_id == 0:
                 return  # no micro-batch was committed before it
             jvm = frame.sparkSession.sparkContext._jvm
             self._fence.hold(jvm, batch_id, lambda: self._queries.is_stopped(query_id))
-
-    def status(self, *, enabled: bool) -> CaptureStatus:
-        """Return the counters so far."""
-        return self.durability.status(enabled=enabled)
 
     def verdict(self, *, delivered: bool) -> LineageNotDurableError | None:
         """Return the error to raise when capture has ended.
@@ -172,7 +155,6 @@ class Fence:
         Args:
             jvm: the gateway's JVM view. The query's JVM thread does the waiting, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
-            batch_id: the micro-batch that is to begin.
             stopped: returns True if the query was stopped. If Python's threads aren't pinned to the JVM's
                 (`PYSPARK_PIN_THREAD=false`), the interruption doesn't reach this code.
 

@@ -47,10 +47,7 @@ class Engine:
     """Engine of one application's capture: accepts signals, and emits their events on its worker's thread.
 
     Args:
-        inbox: inbox of waiting signals.
         worker: worker that handles signals; not started yet.
-        streams: the application's streaming queries.
-        topic_states: reader of the states of the topics that are read and written.
         gaps: micro-batches that can no longer be recovered.
     """
 
@@ -100,8 +97,6 @@ class Engine:
         """End the application's run, deliver everything, and end the worker.
 
         Args:
-            kind: kind of the run's end.
-            error: error of a failed run.
             session_ends: True if the session ends, too: running queries are then aborted.
 
         Returns:
@@ -196,7 +191,6 @@ class DrainRequest:
 
     Attributes:
         deadline: monotonic time at which all waiting ends.
-        action: action to run after all signals so far.
         last: True if the worker ends after this request.
         delivers: True to wait for the sink.
         stall_seconds: time without an acknowledgement by Kafka after which the last request stops waiting for a sink
@@ -236,7 +230,6 @@ class EventPublisher:
     """Publisher of events to the sink, with counters of accepted, refused and failed events.
 
     Args:
-        sink: destination of events.
         watch: watch over emitted intervals, if the emission policy needs it.
     """
 
@@ -255,7 +248,7 @@ class EventPublisher:
         except Exception as error:
             self._metrics.refused.inc()
             if self._watch is not None and interval is not None:
-                self._watch.refused(interval)
+                self._watch.watch(interval, refused=True)
             self.tally.publish_failed += 1
             self._note("publishing", error)
             return False
@@ -266,7 +259,7 @@ class EventPublisher:
         elif interval is not None:
             self._metrics.observed.inc(len(interval.entries))
             if self._watch is not None:
-                self._watch.published(interval)
+                self._watch.watch(interval)
         return True
 
     def flush(self, timeout_seconds: float, *, stall_seconds: float | None = None) -> int:
@@ -322,8 +315,6 @@ class Worker:
     """Worker thread of one capture.
 
     Args:
-        inbox: source of the signals.
-        bus: Spark's listener bus.
         handler: builds events from signals.
         streams: the application's streaming queries.
     """

@@ -2,11 +2,11 @@
 
     GET {gate_url}/api/v1/gate?dataset=s3://lake/orders&partition=day=2026-11-27&max_severity=SEV2
 
-| answer                                | means                                        |
-|---------------------------------------|----------------------------------------------|
-| 200                                   | no incident holds it, or those that hold it  |
-| 404 with the type of an unknown name  | the graph has no such dataset                |
-| any other answer, or none in time     | unknown: `GateUnavailableError`              |
+| answer                                | means                                                       |
+|---------------------------------------|-------------------------------------------------------------|
+| 200                                   | the open incidents that hold the dataset; none: it is free  |
+| 404 with the type of an unknown name  | the graph has no such dataset                               |
+| any other answer, or none in time     | unknown: `GateUnavailableError`                             |
 
 A redirect isn't followed and no proxy is used: each would carry the token elsewhere.
 """
@@ -46,7 +46,6 @@ class GateHold(msgspec.Struct, frozen=True):
     """Open incident that covers a dataset, or possibly covers it.
 
     Attributes:
-        incident: id of the incident.
         title, severity: title and severity of the incident; None if not stated.
         certainty: EXACT, INFERRED, UPPER_BOUND; UNKNOWN: bad data may be there.
     """
@@ -78,9 +77,6 @@ class _Problem(msgspec.Struct, frozen=True):
 class GateClient:
     """Client of one server's gate, with a new connection for each question. Safe to use from many threads.
 
-    Args:
-        settings: settings of the capture.
-
     Raises:
         CaptureSettingsError: `gate_url` is missing or no URL, or `gate_ca_location` can't be read.
     """
@@ -102,7 +98,6 @@ class GateClient:
         """Return the gate's answer about a dataset or one of its partitions; None: the graph has no such dataset.
 
         Args:
-            dataset: the dataset.
             partition: `key=value/…`; None: the whole dataset.
             seconds: longest time to wait for the whole answer.
 

@@ -63,28 +63,28 @@ _OUTPUT_PATHS: Final = ("mapreduce.output.fileoutputformat.outputdir", "mapred.o
 
 def install() -> None:
     """Wrap PySpark's methods. Idempotent."""
-    _hook_foreach_batch()
-    _hook_starts()
+    if hasattr(versions.frame_class().checkpoint, WRAPPED):
+        return
+    _hook_queries()
     _hook_new_sessions()
-    _hook_rdds()
     _hook_topic_writes()
+    _hook_rdds()
 
 
 def _hook_rdds() -> None:
     frames, rdds = versions.frame_class(), versions.rdd_class()
-    if hasattr(frames.checkpoint, WRAPPED):
-        return
     for name in _KEPT:
-        _replace(frames, name, _keeping(getattr(frames, name)))
+        _replace(frames, name, _followed(getattr(frames, name), lambda frame, made: _report_kept(frame, frame=made)))
     # Called once for each frame, which keeps its result.
-    rdd = functools.cached_property(_becoming(versions.frame_rdd(frames)))
+    became = _followed(versions.frame_rdd(frames), lambda frame, rdd: _report_kept(frame, rdd=rdd))
+    rdd = functools.cached_property(became)
     rdd.__set_name__(frames, "rdd")
     frames.rdd = rdd
     for name in (*_CONSUMED, *_SAVED, *_SAVED_BY_CONF):
         _replace(rdds, name, _acting(getattr(rdds, name), name))
     for name in _READ:
-        _replace(rdds, name, _reading(getattr(rdds, name)))
-    _replace(frames, _ITERATED, _iterating(getattr(frames, _ITERATED)))
+        _replace(rdds, name, _followed(getattr(rdds, name), _report_rows))
+    _replace(frames, _ITERATED, _followed(getattr(frames, _ITERATED), _report_iterated))
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
@@ -104,24 +104,16 @@ def _replace(owner: type, name: str, wrapper: Any) -> None:
     setattr(owner, name, wrapper)
 
 
-def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
+def _followed(original: Callable[..., Any], report: Callable[[Any, Any], None]) -> Callable[..., Any]:
+    """Wrap a method to report its object and its result after each call that succeeds."""
+
     @functools.wraps(original)
-    def kept(self: Any, *arguments: Any, **named: Any) -> Any:
-        frame = original(self, *arguments, **named)
-        _report_kept(self, frame=frame)
-        return frame
-
-    return kept
-
-
-def _becoming(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def rdd(self: Any) -> Any:
-        result = original(self)
-        _report_kept(self, rdd=result)
+    def followed(self: Any, *arguments: Any, **named: Any) -> Any:
+        result = original(self, *arguments, **named)
+        report(self, result)
         return result
 
-    return rdd
+    return followed
 
 
 def _acting(original: Callable[..., Any], action: str) -> Callable[..., Any]:
@@ -139,28 +131,15 @@ def _acting(original: Callable[..., Any], action: str) -> Callable[..., Any]:
     return acted
 
 
-def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def read(self: Any, *arguments: Any, **named: Any) -> Any:
-        rows = original(self, *arguments, **named)
-        _report_read(self.ctx, lambda: RddRead(_jvm_rdd(self)))
-        return rows
-
-    return read
+def _report_rows(rdd: Any, _rows: Any) -> None:
+    _report_read(rdd.ctx, lambda: RddRead(_jvm_rdd(rdd)))
 
 
-def _iterating(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def iterated(self: Any, *arguments: Any, **named: Any) -> Any:
-        rows = original(self, *arguments, **named)
+def _report_iterated(frame: Any, _rows: Any) -> None:
+    def ended() -> CommandEnded:
+        return CommandEnded(_ITERATED, frame._jdf.queryExecution(), None, None, frame._session, datetime.now(UTC))
 
-        def ended() -> CommandEnded:
-            return CommandEnded(_ITERATED, self._jdf.queryExecution(), None, None, self._session, datetime.now(UTC))
-
-        _report_read(self._session.sparkContext, ended)
-        return rows
-
-    return iterated
+    _report_read(frame._session.sparkContext, ended)
 
 
 def _report_read(context: Any, signal: Callable[[], CommandEnded | RddRead]) -> None:
@@ -212,19 +191,18 @@ def _jvm_rdd(rdd: Any) -> Any:
     return first if first is not None else rdd._jrdd
 
 
-def _hook_foreach_batch() -> None:
+def _hook_queries() -> None:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     original = DataStreamWriter.foreachBatch
-    if hasattr(original, WRAPPED):
-        return
 
     @functools.wraps(original)
     def foreach_batch(self: DataStreamWriter, func: Callable[[Any, int], None]) -> DataStreamWriter:
         return original(self, _watched(self, func))
 
-    setattr(foreach_batch, WRAPPED, True)
-    DataStreamWriter.foreachBatch = foreach_batch  # type: ignore[method-assign]
+    _replace(DataStreamWriter, "foreachBatch", foreach_batch)
+    for name in _STARTS:
+        _replace(DataStreamWriter, name, _starting(getattr(DataStreamWriter, name)))
 
 
 def _watched(writer: Any, func: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
@@ -236,17 +214,6 @@ def _watched(writer: Any, func: Callable[[Any, int], None]) -> Callable[[Any, in
         )
         return func
     return func if listeners is None else watch(func, listeners)
-
-
-def _hook_starts() -> None:
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
-
-    if hasattr(DataStreamWriter.start, WRAPPED):
-        return
-    for name in _STARTS:
-        wrapper = _starting(getattr(DataStreamWriter, name))
-        setattr(wrapper, WRAPPED, True)
-        setattr(DataStreamWriter, name, wrapper)
 
 
 def _starting(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -270,8 +237,6 @@ def _hook_new_sessions() -> None:
     from pyspark.sql import SparkSession
 
     original = SparkSession.newSession
-    if hasattr(original, WRAPPED):
-        return
 
     @functools.wraps(original)
     def new_session(self: SparkSession) -> SparkSession:
@@ -286,8 +251,7 @@ def _hook_new_sessions() -> None:
             )
         return session
 
-    setattr(new_session, WRAPPED, True)
-    SparkSession.newSession = new_session  # type: ignore[method-assign]
+    _replace(SparkSession, "newSession", new_session)
 
 
 class TopicWait:
@@ -302,12 +266,7 @@ class TopicWait:
         self._not_before = float("-inf")
 
     def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
-        """Wait until the topic's state is known, or the time is over. Never raises.
-
-        Args:
-            writer: PySpark's writer, which is about to write.
-            options: options given to `save`.
-        """
+        """Wait until the topic's state is known, or the time is over. Never raises."""
         try:
             application = sessions.known_application(writer._spark.sparkContext)
             if application is None or (target := application.target) is None or self._clock() < self._not_before:
@@ -331,8 +290,6 @@ class TopicWait:
 def _hook_topic_writes() -> None:
     from pyspark.sql.readwriter import DataFrameWriter
 
-    if hasattr(DataFrameWriter.save, WRAPPED):
-        return
     formatted, saved = DataFrameWriter.format, DataFrameWriter.save
     topics = TopicWait()
 

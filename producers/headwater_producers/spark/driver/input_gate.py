@@ -41,10 +41,6 @@ class InputGate:
     """Gate of one application's writes. Safe to use from many threads.
 
     Args:
-        client: asks the server.
-        settings: settings of the capture.
-        plan_settings: settings of describing plans.
-        frames: frames that became RDDs.
         clock: monotonic seconds.
     """
 
@@ -84,9 +80,6 @@ class InputGate:
     def check(self, read: Callable[[], WriteInputs]) -> None:
         """Ask for each input of a write whether an open incident holds it.
 
-        Args:
-            read: reads the inputs.
-
         Raises:
             TaintedInputError: an open incident holds an input; or an input can't be checked, and `gate_unavailable` is
                 `refuse`.
@@ -97,10 +90,11 @@ class InputGate:
         except TaintedInputError:
             raise
         except Exception as error:
-            # The type alone: the text of py4j's errors may hold options, and options passwords.
+            # Only the error's type is reported: the text of a py4j error may contain options, and these may contain
+            # passwords.
             logger.debug("lineage capture: the inputs of a write can't be checked", exc_info=True)
             self._count(GateOutcome.UNAVAILABLE)
-            problems.append(f"what the write reads couldn't be read ({type(error).__name__})")
+            problems.append(f"determining or checking the write's inputs failed ({type(error).__name__})")
         if problems:
             self._unchecked(problems[0])
 

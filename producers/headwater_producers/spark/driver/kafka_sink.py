@@ -80,12 +80,12 @@ def kafka_sink(settings: CaptureSettings) -> DurableSink:
         return KafkaSink(publisher)
     try:
         # An interpreter without SQLite can still capture.
-        from headwater_producers.outbox import Outbox, OutboxLimits, OutboxSink, OutboxUnusableError, WhenFull
+        from headwater_producers.outbox import Outbox, OutboxLimits, OutboxUnusableError, WhenFull
     except ImportError as error:
         return _without_outbox(settings, publisher, error)
     limits = OutboxLimits(max_bytes=settings.outbox_max_bytes, when_full=WhenFull(settings.outbox_when_full))
     try:
-        return OutboxSink(Outbox(outbox_folder(settings), publisher, limits))
+        return Outbox(outbox_folder(settings), publisher, limits)
     except (OutboxUnusableError, RuntimeError) as error:
         return _without_outbox(settings, publisher, error)
 

@@ -356,7 +356,6 @@ class Inbox(Generic[T]):
     reentrant, since a signal handler may run inside any of its methods.
 
     Args:
-        limit: maximum number of waiting items.
         limit_bytes: maximum estimated size of waiting items; None: no limit.
     """
 
@@ -374,7 +373,6 @@ class Inbox(Generic[T]):
         """Add an item; False when the inbox is full.
 
         Args:
-            item: item to add.
             weight: estimated bytes that the item keeps alive.
             always: True for the few items that are never dropped.
         """
@@ -450,7 +448,6 @@ class SignalTarget:
     """Receiver of the signals of an application's listeners.
 
     Args:
-        inbox: inbox of waiting signals.
         hold: called before a foreachBatch function, with its frame, query id and batch id: may wait, or refuse by
             raising.
         captures_reads: True if queries that only read are captured, too.
@@ -471,12 +468,8 @@ class SignalTarget:
         self.input_gate = input_gate
         self.topic_wait_seconds = topic_wait_seconds
         self._inbox = inbox
-        self._hold = hold
+        self.hold = hold
         self._logged_drops = False
-
-    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on its query's thread."""
-        self._hold(frame, query_id, batch_id)
 
     def offer(self, signal: Signal) -> None:
         """Put a signal into the inbox, or drop it if too many are waiting. Never waits.

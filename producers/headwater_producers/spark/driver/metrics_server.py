@@ -25,12 +25,7 @@ PUSHED: Final = "headwater-jobs"
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """Metrics server that runs until the process ends.
-
-    Attributes:
-        host: host as it was given.
-        port: bound port.
-    """
+    """Metrics server that runs until the process ends."""
 
     host: str
     port: int
@@ -47,9 +42,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
     port can't be bound, this is logged, and the job goes on without metrics.
 
     Args:
-        host: host to listen on.
         port: port to bind; 0: any free port.
-        registry: registry of the metrics.
 
     Returns:
         The server; None if the port can't be bound.

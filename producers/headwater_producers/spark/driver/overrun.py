@@ -27,13 +27,7 @@ _LOOK_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
-    """Overrun: micro-batches that were committed without durable lineage.
-
-    Attributes:
-        query_id: Spark's id of their query.
-        name: the query's name.
-        first_batch, last_batch: first and last of these micro-batches.
-    """
+    """Overrun: micro-batches that were committed without durable lineage."""
 
     query_id: str
     name: str | None
@@ -57,7 +51,6 @@ class RunningQueries:
     """Running streaming queries of an application, which an overrun may stop.
 
     Args:
-        sessions: the application's sessions, which have the queries.
         stop_reasons: for each query id, the reason why capture stopped the query: its run ends with FAIL and this
             error.
     """
@@ -93,9 +86,7 @@ class OverrunWatch:
     """Watch, on a separate thread, that stops queries whose intervals don't become durable in time.
 
     Args:
-        sink: destination of the intervals.
         wait_seconds: longest time that an interval may take to become durable.
-        stop: stops the query of an overrun.
     """
 
     def __init__(self, sink: DurableSink | None, *, wait_seconds: float, stop: Callable[[Overrun], None]) -> None:
@@ -124,21 +115,14 @@ class OverrunWatch:
         """Exclude a query that a fence holds back: it can't overrun."""
         self._fenced.add(query_id)
 
-    def published(self, interval: IntervalEvent) -> None:
-        """Watch an interval that the sink has accepted."""
-        self._watch(interval, refused=False)
-
-    def refused(self, interval: IntervalEvent) -> None:
-        """Record an interval that the sink refused: it never will be durable."""
-        self._watch(interval, refused=True)
-
     @property
     def overruns(self) -> tuple[Overrun, ...]:
         """Overruns of the queries that were stopped."""
         with self._changed:
             return tuple(self._stopped.values())
 
-    def _watch(self, interval: IntervalEvent, *, refused: bool) -> None:
+    def watch(self, interval: IntervalEvent, *, refused: bool = False) -> None:
+        """Watch an interval that the sink has accepted or `refused`: a refused one never will be durable."""
         # Reconstructed micro-batches were committed by an earlier run.
         if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
             return

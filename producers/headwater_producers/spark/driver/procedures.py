@@ -21,12 +21,7 @@ _NO_FILES = "the files that an Iceberg procedure took over aren't known"
 
 
 class Procedures:
-    """Finder of procedure runs on tables that the application reads or writes. Never raises.
-
-    Args:
-        spark: a session of the application.
-        settings: settings for naming datasets.
-    """
+    """Finder of procedure runs on tables that the application reads or writes. Never raises."""
 
     def __init__(self, spark: Any, settings: PlanSettings) -> None:
         self._context = SessionContext(spark, settings)

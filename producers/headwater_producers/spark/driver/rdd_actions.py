@@ -30,10 +30,8 @@ class RddDispatch:
     """Dispatch of frames and RDDs, on the worker's thread.
 
     Args:
-        spark: a session of the application.
         attributor: finds a plan's micro-batch.
         links: the foreachBatch calls seen.
-        frames: cache of known frames.
     """
 
     def __init__(self, spark: Any, attributor: Attributor, links: BatchLinks, frames: KnownFrames) -> None:

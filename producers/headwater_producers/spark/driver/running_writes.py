@@ -65,9 +65,6 @@ class RunningWrites:
     """Announcer of running writes; hands over the announced run when its write ends. Only for the worker's thread.
 
     Args:
-        spark: a session of the application.
-        attributor: reads the plans of the writes.
-        emit: takes each event.
         dedup: cache of emitted job, dataset and plan events.
         kept: store of open writes, for the next process.
         marked: True if the application's commits name its run.

@@ -163,12 +163,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class UntrackedQueries:
-    """Finder of streaming queries without capture's listeners. Only for the worker's thread.
-
-    Args:
-        spark: a session of the application.
-        streams: the tracked queries.
-    """
+    """Finder of streaming queries without capture's listeners. Only for the worker's thread."""
 
     def __init__(self, spark: Any, streams: StreamFlow) -> None:
         self._context = spark.sparkContext

@@ -29,28 +29,14 @@ class CaptureStatus:
     """
 
     enabled: bool
-    queued: int
-    received: int
-    dropped: int
-    failed: int
-    published: int
-    publish_failed: int
-    last_error: str | None
+    queued: int = 0
+    received: int = 0
+    dropped: int = 0
+    failed: int = 0
+    published: int = 0
+    publish_failed: int = 0
+    last_error: str | None = None
     queued_bytes: int = 0
     lost: int = 0
     gaps: tuple[Gap, ...] = ()
     outbox: OutboxFigures | None = None
-
-    @classmethod
-    def nothing(cls) -> CaptureStatus:
-        """Return the status of a capture that is turned off."""
-        return cls(
-            enabled=False,
-            queued=0,
-            received=0,
-            dropped=0,
-            failed=0,
-            published=0,
-            publish_failed=0,
-            last_error=None,
-        )

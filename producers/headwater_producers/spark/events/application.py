@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from headwater_producers.spark.events.batch import heartbeat_facet, job_events
 from headwater_producers.spark.events.context import EventContext
@@ -19,26 +19,12 @@ CAPTURE_FACET: Final = "headwater_capture"
 def application_started(context: EventContext, at: datetime, dedup: DedupCache) -> Iterator[LineageEvent]:
     """Build the application's job, and START of its run."""
     yield from job_events(context, context.app_job, ProcessingType.UNKNOWN, "APPLICATION", at, dedup)
-    start = RunEvent(
-        type=RunEventType.START,
-        started_at=at,
-        versions=context.versions,
-        parent=context.started_by.parent,
-        root=context.started_by.root,
-    )
-    yield context.run(start, job=context.app_job, run_id=context.app_run_id, at=at)
+    yield _state(context, RunEventType.START, at, started_at=at)
 
 
 def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
     """Build a RUNNING of the application's run, with the seconds until the next is due."""
-    body = RunEvent(
-        type=RunEventType.RUNNING,
-        versions=context.versions,
-        parent=context.started_by.parent,
-        root=context.started_by.root,
-        run_facets=heartbeat_facet(seconds, context.producer),
-    )
-    return context.run(body, job=context.app_job, run_id=context.app_run_id, at=at)
+    return _state(context, RunEventType.RUNNING, at, run_facets=heartbeat_facet(seconds, context.producer))
 
 
 def application_ended(
@@ -54,21 +40,15 @@ def application_ended(
     """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
-        started_at: start of the run.
-        at: end of the run.
-        error: error of a failed run.
         dropped: callbacks that were turned away, since too many waited.
         failed: callbacks whose events couldn't all be built. The event records both counts.
     """
     missed = {"_producer": context.producer, "dropped": dropped, "failed": failed}
-    end = RunEvent(
-        type=kind,
-        started_at=started_at,
-        ended_at=at,
-        versions=context.versions,
-        parent=context.started_by.parent,
-        root=context.started_by.root,
-        error=error,
-        run_facets={CAPTURE_FACET: json.dumps(missed)} if dropped or failed else {},
-    )
-    return context.run(end, job=context.app_job, run_id=context.app_run_id, at=at)
+    facets = {CAPTURE_FACET: json.dumps(missed)} if dropped or failed else {}
+    return _state(context, kind, at, started_at=started_at, ended_at=at, error=error, run_facets=facets)
+
+
+def _state(context: EventContext, kind: RunEventType, at: datetime, **fields: Any) -> LineageEvent:
+    by = context.started_by
+    body = RunEvent(type=kind, versions=context.versions, parent=by.parent, root=by.root, **fields)
+    return context.run(body, job=context.app_job, run_id=context.app_run_id, at=at)

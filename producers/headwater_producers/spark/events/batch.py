@@ -91,9 +91,6 @@ def batch_started(
     The write's outputs and plan follow when it has committed.
 
     Args:
-        context: context of the application.
-        run: run of the write.
-        dedup: events that were emitted already.
         facets: facets of START, as JSON.
     """
     job = _job(context, run)
@@ -113,9 +110,6 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
     """Build RUNNING of an announced write.
 
     Args:
-        context: context of the application.
-        run: run of the write.
-        at: time of the observation.
         seconds: seconds until the next heartbeat is due.
     """
     body = _state(context, run, RunEventType.RUNNING, None)
@@ -127,12 +121,6 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
     """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
     The end reports no inputs either, like a write that wasn't announced and wrote nothing.
-
-    Args:
-        context: context of the application.
-        run: run of the write.
-        reason: reason why nothing was written.
-        by: id of the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
     return _ended_without_outputs(
@@ -202,24 +190,18 @@ def _datasets(context: EventContext, run: BatchRun, job: JobRef, dedup: DedupCac
     if run.error is None:
         for body in dataset_bodies(run.write.description):
             if body.lifecycle is not None or dedup.add(("dataset", body.dataset, hash_of(body))):
-                yield context.dataset(body, job=job, run_id=run.run_id, at=run.ended_at)
+                yield context.fact(body, job=job, run_id=run.run_id, at=run.ended_at)
 
 
 def _end(context: EventContext, run: BatchRun, job: JobRef, digest: str | None) -> LineageEvent:
-    end = RunEvent(
-        type=RunEventType.COMPLETE if run.error is None else RunEventType.FAIL,
-        processing_type=ProcessingType.BATCH,
+    end = msgspec.structs.replace(
+        _state(context, run, RunEventType.COMPLETE if run.error is None else RunEventType.FAIL, digest),
         inputs=run.write.inputs() if run.inputs is None else run.inputs,
         outputs=run.write.outputs() if run.outputs is None else run.outputs,
-        started_at=run.started_at,
         ended_at=run.ended_at,
-        versions=context.versions,
-        parent=context.parent,
-        root=context.root,
         error=run.error,
         # A failed write may have left any state: nothing is claimed.
         publication=PublicationState.PUBLISHED if run.error is None else PublicationState.UNKNOWN,
-        plan_digest=digest,
         context=context.about_statement(run.statement),
         rows_rejected=run.rows_rejected,
         quality=run.quality,

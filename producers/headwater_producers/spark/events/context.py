@@ -46,14 +46,12 @@ class EventContext:
     """Attempt of a Spark application: the shared fields of its events.
 
     Attributes:
-        tenant, namespace: shared by all events.
         app_name: name of the application's job, which is the prefix of the names of its other jobs.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs that started the application.
         about: trigger, user and purpose of the application; None: unknown.
-        period: data interval of the application.
         owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
         max_event_bytes: maximum size of a record, uncompressed.
@@ -112,9 +110,7 @@ class EventContext:
             )
         if body.error is not None:
             body = msgspec.structs.replace(body, error=in_detail(body.error, self.errors))
-        return build.lineage_event(
-            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
-        )
+        return self.fact(body, job=job, run_id=run_id, at=at)
 
     def about_statement(self, text: str | None) -> RunContext | None:
         """Return the context of a run that executes a SQL statement; None: the application's context."""
@@ -123,19 +119,10 @@ class EventContext:
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
-    def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build a job's column lineage."""
-        return build.lineage_event(
-            lineage,
-            job=job,
-            run=RunRef(run_id),
-            producer=self.producer,
-            event_time=at,
-            tenant=self.tenant,
-        )
-
-    def dataset(self, body: DatasetEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build a DatasetEvent."""
+    def fact(
+        self, body: RunEvent | DatasetEvent | ColumnLineage, *, job: JobRef, run_id: str, at: datetime
+    ) -> LineageEvent:
+        """Build the event of a fact that a run reports: its state, a dataset, or its job's column lineage."""
         return build.lineage_event(
             body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
         )
@@ -157,14 +144,7 @@ def run_context(
     environment: Mapping[str, str],
     user: str | None,
 ) -> RunContext:
-    """Return the context that all runs of an application share, without credentials.
-
-    Args:
-        code: code of the running script.
-        properties: Spark's properties.
-        environment: environment of the driver.
-        user: user of the Spark application.
-    """
+    """Return the context that all runs of an application share, without credentials."""
     repository = settings.job_repository or code.repository
     return RunContext(
         script=settings.job_script or code.script,

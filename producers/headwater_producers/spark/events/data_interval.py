@@ -38,7 +38,6 @@ class DataInterval:
 
     Attributes:
         start, end: half-open, UTC; each None if unknown.
-        campaign: id of the backfill.
     """
 
     start: datetime | None = None

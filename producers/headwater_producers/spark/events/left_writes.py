@@ -57,9 +57,7 @@ class WriteTarget:
     """Target dataset of a write.
 
     Attributes:
-        dataset: reference of the dataset.
         format: `delta`, `iceberg`, `parquet`, …; None if unknown.
-        names: further names of the dataset.
     """
 
     dataset: DatasetRef
@@ -72,7 +70,6 @@ class LeftWrite:
     """Announced write without a reported end.
 
     Attributes:
-        tenant, job, run_id, parent, root: identity of the write's run.
         started_at: start by its driver's clock.
         seen_at: time of the last observation of the running write, by the same clock.
         application: Spark's id of its application.
@@ -80,8 +77,6 @@ class LeftWrite:
         marked: True if the application's commits name its run.
         command: the plan's command.
         transaction: Delta's application and version of an idempotent write.
-        targets: datasets to be written.
-        inputs: datasets read.
         claimed: versions of its target that are known to belong to other runs.
     """
 
@@ -114,11 +109,7 @@ def write_facet(
     """Build the facet of a write's START.
 
     Args:
-        application: Spark's id of the application.
-        app_run: id of the application's run.
         marked: True if the application's commits name its run.
-        producer: URI of this code.
-        transaction: see `LeftWrite`.
     """
     outputs = [
         {
@@ -208,7 +199,6 @@ class WriteOutcome:
     Attributes:
         verdict: committed, nothing or unknown.
         reason: explanation of a verdict other than COMMITTED.
-        at: time of the commit.
         position, certainty: version that the write made, and the certainty of this version.
         counts: rows, bytes and files written.
     """
@@ -237,11 +227,6 @@ def recovered_end(
     """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
     The end's time is that of the commit, or of the last observation of the run, so repeated events are equal.
-
-    Args:
-        write: write without a reported end.
-        producer: URI of this code.
-        plan_digest: digest of the write's plan, if known.
     """
     common: dict[str, Any] = {
         "processing_type": ProcessingType.BATCH,
@@ -286,13 +271,7 @@ def recovered_end(
 
 
 def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> LineageEvent | None:
-    """Build the end of a write's application, whose driver is known to be gone; None if it has no run.
-
-    Args:
-        write: any of the application's writes.
-        at: time of the last observation.
-        producer: URI of this code.
-    """
+    """Build the end of a write's application, whose driver is known to be gone; None if it has no run."""
     if write.parent is None:
         return None
     body = RunEvent(

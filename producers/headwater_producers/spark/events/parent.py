@@ -40,12 +40,7 @@ NOBODY: Final = Orchestration()
 
 
 def orchestration(properties: Mapping[str, str], environment: Mapping[str, str]) -> Orchestration:
-    """Read the orchestrator's runs from the environment.
-
-    Args:
-        properties: Spark's properties.
-        environment: environment of the driver.
-    """
+    """Read the orchestrator's runs from the environment."""
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
     # A root without a parent: nothing else about the orchestrator is known.

@@ -32,7 +32,6 @@ def output_facets(
     """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
 
     Args:
-        output: output of the write.
         count: number of partitions that got rows, if the rows determine them.
         partitions: partitions that got rows, if known, else partitions that the statement names.
         touched: partitions that the written version names, if the table has versions.
@@ -48,9 +47,7 @@ def output_facets(
         facets[PARTITIONS]["overwritten"] = emptied
     named = partitions or ([output.partition] if output.partition else [])
     if named:
-        facets[_SUBSET] = _subset(
-            [{"identifier": partition_path(each), "dimensions": _dimensions(each)} for each in named]
-        )
+        facets[_SUBSET] = _subset(_named(named))
     if output.branch is not None:
         facets[BRANCH] = {"name": output.branch}
     return {name: json.dumps(facet) for name, facet in facets.items()}

@@ -54,12 +54,7 @@ def new_plan_event(
     Logs once for each job which setting limits the emitted lineage, if one does.
 
     Args:
-        context: the application's context.
         descriptions: plans of a write, of a query, or of the writes of a micro-batch.
-        job: job that the plans belong to.
-        run_id: id of the run that emits the event.
-        at: time of the event.
-        dedup: cache of published plans and their digests.
 
     Returns:
         The digest of the plan as sent, None if there is nothing to send; and the event, None if it isn't new.
@@ -77,7 +72,7 @@ def new_plan_event(
     known, digest = dedup.lookup(whole)
     if known:
         return digest, None
-    event_of = partial(context.plan, job=job, run_id=run_id, at=at)
+    event_of = partial(context.fact, job=job, run_id=run_id, at=at)
     most = context.event_bytes
     plan = fitted(lineage, event_of, most)
     _warn(plan, job, most, dedup)

@@ -81,13 +81,6 @@ class Write:
     """Executed command that writes.
 
     Attributes:
-        description: description of the command's plan.
-        written: counts of the command as a whole.
-        scans: visible scans of the executed plan.
-        version: version of the written table, if it has versions and this one is known.
-        version_certainty: certainty of `version`.
-        partitions: partitions of the written files, if known.
-        added: files that the version added, if known.
         commits: True if the table's log has a commit that may be this write's; None if the target has no log, or its
             log couldn't be read.
         possibly_of: True if each input is only a possible source, because the program handed over the rows.

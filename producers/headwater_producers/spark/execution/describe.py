@@ -70,7 +70,6 @@ def describe(
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
         frames: frames that became RDDs, and that the plan may start from.
-        settings: see `PlanSettings`.
         earlier: description of the same execution, with the same arguments, from while it ran. Its plan isn't read
             again if it was understood completely: a plan doesn't change, and reading many columns takes most of the
             time. The command's output is read again, since the command's end may have changed it.
@@ -138,7 +137,6 @@ def describe_streaming(
             (its first progress, or the call of its foreachBatch function, is proof); before that, the description is
             incomplete.
         session: the `SparkSession` that started it.
-        settings: see `PlanSettings`.
         topics: topics of sources that subscribe to a pattern, by source index; by default those of the last progress.
     """
     try:
@@ -170,7 +168,7 @@ def _described(
         if earlier is not None and earlier.read is not None:
             names, read, schema = earlier.names, earlier.read, earlier.query_schema
         with reporting(names):
-            return _Description.of(plan, context, upstream, names, read, schema).build()
+            return _Description(plan, context, upstream, names, read, schema).build()
     except Exception as error:
         return _unreadable(error)
 
@@ -195,25 +193,16 @@ class _Description:
     plan: Any
     context: SessionContext
     upstream: Upstream | None
-    leaves: JvmLeaves
     names: PlanNames
     read: Upstream | None = None
     query_schema: DataType = None
     problems: dict[str, None] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     beyond_cap: bool = False
+    leaves: JvmLeaves = field(init=False)
 
-    @classmethod
-    def of(
-        cls,
-        plan: Any,
-        context: SessionContext,
-        upstream: Upstream | None,
-        names: PlanNames,
-        read: Upstream | None,
-        schema: DataType,
-    ) -> _Description:
-        return cls(plan, context, upstream, JvmLeaves(plan, context, upstream), names, read, schema)
+    def __post_init__(self) -> None:
+        self.leaves = JvmLeaves(self.plan, self.context, self.upstream)
 
     def build(self) -> PlanDescription:
         relation, inputs = self._relation()

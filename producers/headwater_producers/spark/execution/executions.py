@@ -64,7 +64,6 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     """List the scans at the leaves of an executed plan, also within adaptive stages, but not in subqueries.
 
     Args:
-        executed_plan: plan that has run.
         settings: settings of plan descriptions; None: the partitions that scans read aren't looked up.
     """
     found = []
@@ -131,12 +130,7 @@ def scan_names(leaf: Any) -> frozenset[str] | None:
 
 
 def _metrics(node: Any) -> dict[str, int]:
-    values: dict[str, int] = {}
-    iterator = node.metrics().iterator()
-    while iterator.hasNext():
-        pair = iterator.next()
-        values[str(pair._1())] = int(pair._2().value())
-    return values
+    return {name: int(metric.value()) for name, metric in pairs(node.metrics())}
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
@@ -146,7 +140,6 @@ def executions_of(execution: Any, function: str) -> Iterator[Any]:
 
     Args:
         execution: the JVM's `QueryExecution`.
-        function: the name that the listener received.
     """
     if function != _SEVERAL or class_name(execution.analyzed()) != "Union":
         yield execution

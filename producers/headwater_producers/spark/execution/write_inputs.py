@@ -75,12 +75,7 @@ class WriteInputs:
 
 
 class WriteInputReader:
-    """Reader of the inputs of writes, on the threads that write.
-
-    Args:
-        settings: settings of describing plans.
-        frames: frames that became RDDs.
-    """
+    """Reader of the inputs of writes, on the threads that write."""
 
     def __init__(self, settings: PlanSettings, frames: KnownFrames) -> None:
         # A dataset's name depends on its cluster's id only if names are declared by id. Brokers may take seconds to

@@ -50,7 +50,6 @@ def executed_write(
         session: the `SparkSession` that ran it.
         started_at: start, by this driver's clock.
         ended_at: end, by the same clock.
-        settings: settings of plan descriptions.
         failed: True if the command failed.
         staged: write that ran inside a command that makes a table from a query.
     """
@@ -131,7 +130,6 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
     at the time of the call.
 
     Args:
-        description: description of the write's plan.
         log: log of the written table; None if it couldn't be read: then no columns are reported.
     """
     if not any(output.mode not in _MADE_OF_THE_QUERY for output in description.outputs):

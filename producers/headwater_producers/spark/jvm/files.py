@@ -23,11 +23,7 @@ class TextFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """Folder of small text files: a checkpoint, a folder in a checkpoint, or a table.
-
-    Attributes:
-        files: reader of the files.
-    """
+    """Folder of small text files: a checkpoint, a folder in a checkpoint, or a table."""
 
     path: str
     files: TextFiles

@@ -70,7 +70,6 @@ def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | Non
 
     Args:
         write: the write whose driver is gone.
-        files: reader of the table's log.
         current: current metadata of Iceberg tables in the catalogs of a session; None without a session.
     """
     if len(write.targets) != 1:
@@ -96,10 +95,7 @@ def ends_of(
     """Build the events that end the runs of one dead driver, its application's run last.
 
     Args:
-        left: the driver's open writes.
-        files: reader of the tables' logs.
         current: see `became_of`.
-        producer: URI of this code.
     """
     for kept in left:
         outcome = became_of(kept.write, files, current)

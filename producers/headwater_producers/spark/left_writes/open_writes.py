@@ -43,8 +43,6 @@ class OpenWrites(KeptWrites):
 
     Args:
         folder: folder of the files, which needn't exist.
-        app_run: id of the application's run.
-        job: the application's job.
     """
 
     def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:

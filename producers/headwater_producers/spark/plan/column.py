@@ -60,7 +60,6 @@ class DirectSource:
 
     Attributes:
         field: the field; None for a value from no field (a constant, a black box without arguments).
-        kind: kind of the transformation.
         masking: True if the field's value can't be read back.
         whole: True if the value has the field's own structure, so that each part comes from the field's part of the
             same name.
@@ -111,7 +110,6 @@ class ValueLineage:
     """Lineage of one value.
 
     Attributes:
-        direct: sources of the value.
         indirect: influences on only this value (influences on all rows are in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;

@@ -17,8 +17,6 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
     If the source's columns are unknown (files that are moved), each comes from the dataset as a whole.
 
     Args:
-        source: copied dataset.
-        schema: schema of the output.
         but: columns to leave out: the statement itself sets their values.
     """
     named = source.schema is not None

@@ -67,21 +67,16 @@ class PlanInput:
     """Dataset that a plan reads; one for each dataset and streaming source.
 
     Attributes:
-        dataset: reference of the dataset.
-        kind: kind of source.
         type: OpenLineage's dataset type: TOPIC, FILE, TABLE, VIEW, STREAM.
         schema: the fields as this reader sees them. A reader's view of a topic's payload isn't authoritative: a known
             writer's schema should win.
-        storage, symlinks: for a DatasetEvent.
         position: range that a *batch* plan reads, if the plan has it: file set, snapshot, Kafka offsets.
-        certainty: certainty of `position`.
         source_index: index into `StreamingQueryProgress.sources` of the source that this dataset belongs to, in a
             streaming plan; several datasets may share one (`subscribe` to two topics).
         source_description: that source's `description` in the progress; None if unknown.
         bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
         topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
         from_beginning: True if a streamed table without a log of its first offset is read from its beginning.
-        connection: see `PlanOutput`.
     """
 
     dataset: DatasetRef
@@ -105,19 +100,14 @@ class PlanOutput:
     """Dataset that a plan writes.
 
     Attributes:
-        dataset: reference of the dataset.
-        kind: kind of sink.
-        type: OpenLineage's dataset type.
         schema: the written fields, including those of a topic's payload (`value.carrier`) if they are known.
         mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
-        partition_columns: partition columns of a table or folder.
         partition: single partition that gets all rows, as far as the statement names it: values of some or all of these
             columns. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
         overwritten: partition that an overwrite empties first; without columns, every partition that gets rows; None:
             only some rows are replaced, or it is unknown.
         branch: branch of an Iceberg table that got the rows; None for the main branch.
-        storage, symlinks: for a DatasetEvent.
         lifecycle: CREATE, OVERWRITE …, if the command implies it.
         connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold
             credentials: they are never shown, and never leave the driver.
@@ -144,13 +134,11 @@ class DdlChange:
     """DDL change of one dataset.
 
     Attributes:
-        dataset: the changed dataset.
         type, schema, storage, symlinks, description: for a DatasetEvent, values after the change.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
         previous: for RENAME, the previous dataset; for ALTER, the name of a moved table in the catalog, which becomes a
             RENAME if its former location is known.
         partitions: changed partitions; None: the whole table.
-        columns: columns that were renamed or dropped.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows the location:
             the table last seen under this name is meant.
         if_exists: True if perhaps no dataset of that name existed, and nothing happened.

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from headwater_producers.spark.plan.column import (
     CONSTANT,
     REST,
@@ -199,17 +201,7 @@ class _EdgeCollector:
         datasets = tuple(sorted(self._datasets))
         index: Mapping[DatasetRef, int] = {dataset: i for i, dataset in enumerate(datasets)}
         edges = [
-            ColumnEdge(
-                output=index[output],
-                output_field=edge.output_field,
-                input=index[source] if source is not None else None,
-                input_field=edge.input_field,
-                type=edge.type,
-                subtype=edge.subtype,
-                kind=edge.kind,
-                masking=edge.masking,
-                expression=edge.expression,
-            )
+            msgspec.structs.replace(edge, output=index[output], input=None if source is None else index[source])
             for output, source, edge in self._edges
         ]
         return ColumnLineage(

@@ -77,7 +77,6 @@ def read_foreign(
     Args:
         query: one SELECT, WITH and set operations included.
         scheme: scheme of the JDBC URL: `postgresql`.
-        dataset: returns the identity of a table, by the name that the query has for it.
         names: names of the query's columns in the database; they show the columns behind a `*`.
         literals: display of literals in texts.
     """

@@ -45,8 +45,6 @@ class ForeignRelation:
 
     Attributes:
         columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
-        influences: influences on the choice of its rows.
-        rows: source tables of its rows.
     """
 
     columns: tuple[tuple[str, ValueLineage], ...]
@@ -78,8 +76,6 @@ class ValueReader:
 
     Attributes:
         scope: sqlglot's `Scope`, which resolves aliases of FROM.
-        rows: tables of the rows.
-        relations: the reader of the whole query.
     """
 
     scope: Any
@@ -97,7 +93,7 @@ class ValueReader:
             rule = _RULES.get(name)
             if rule is not None:
                 return rule(self, expression)
-        return self._derived(expression)
+        return self.step(expression, Kind.DERIVE)
 
     def all_of(self, expressions: Iterable[Any]) -> list[ValueLineage]:
         """Return the columns of those arguments that are present."""
@@ -115,9 +111,6 @@ class ValueReader:
 
         shown = expression.unalias().copy().transform(shown_node)
         return clip(shown.sql(dialect=self.relations.dialect, comments=False))
-
-    def _derived(self, expression: exp.Expr) -> ValueLineage:
-        return self.step(expression, Kind.DERIVE)
 
     def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> ValueLineage:
         """Combine all arguments into a value in one step; without arguments, a constant."""
@@ -180,19 +173,6 @@ def _count(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     result = combine(reader.all_of(counted), Kind.AGGREGATE, reader.text(expression), masking=True)
     of_rows = frozenset(DirectSource(FieldRef(d), Kind.AGGREGATE, masking=True) for d in reader.rows)
     return result if any(True for _ in result.sources) else replace(result, direct=of_rows)
-
-
-def _aggregate(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
-    return reader.step(expression, Kind.AGGREGATE)
-
-
-def _hash(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
-    return reader.step(expression, Kind.HASH, masking=True)
-
-
-def _external(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
-    # A function that sqlglot doesn't know: perhaps user-defined.
-    return reader.step(expression, Kind.EXTERNAL)
 
 
 def _case(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
@@ -270,14 +250,15 @@ _RULES: dict[str, Callable[[ValueReader, exp.Expr], ValueLineage]] = {
     "Column": _reference,
     "Cast": _cast,
     "Count": _count,
-    "AggFunc": _aggregate,
-    "Anonymous": _external,
+    "AggFunc": lambda reader, expression: reader.step(expression, Kind.AGGREGATE),
+    # A function that sqlglot doesn't know: perhaps user-defined.
+    "Anonymous": lambda reader, expression: reader.step(expression, Kind.EXTERNAL),
     "Case": _case,
     "Filter": _filtered,
     "Window": _window,
     **dict.fromkeys(_SAME, _same),
     **dict.fromkeys(_CONSTANTS, _constant),
-    **dict.fromkeys(_HASHES, _hash),
+    **dict.fromkeys(_HASHES, lambda reader, expression: reader.step(expression, Kind.HASH, masking=True)),
     **dict.fromkeys(_UNREAD, _unread),
     **dict.fromkeys(("Subquery", "Exists", "Select"), _subquery),
 }

@@ -22,9 +22,6 @@ class KnownFrames:
     """LRU cache of frames' lineage, by the id of the RDD that has their rows, bounded by its number of columns.
 
     Safe to use from many threads.
-
-    Args:
-        max_columns: bound of the remembered columns.
     """
 
     def __init__(self, max_columns: int = MAX_COLUMNS) -> None:

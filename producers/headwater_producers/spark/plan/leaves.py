@@ -40,7 +40,6 @@ class Leaves(Protocol):
         """Describe a leaf; never raises.
 
         Args:
-            node: the leaf.
             view: name of the temporary view that consists of only this leaf, if any.
         """
 

@@ -67,14 +67,14 @@ def row_dependencies(
     return frozenset(Indirect(FieldRef(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 
-def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:
+def side_by_side(relations: Iterable[Relation]) -> Relation:
     """Join columns, rows and influences of several relations (a join, before its condition)."""
     items = list(relations)
     columns: dict[int, ValueLineage] = {}
     for item in items:
         columns.update(item.columns)
     return Relation(
-        output=tuple(a for item in items for a in item.output) if output is None else tuple(output),
+        output=tuple(a for item in items for a in item.output),
         columns=columns,
         influences=frozenset().union(*(item.influences for item in items)),
         rows=frozenset().union(*(item.rows for item in items)),

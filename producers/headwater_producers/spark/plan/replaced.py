@@ -20,7 +20,6 @@ def replaced_by(
 
     Args:
         condition: JSON of the resolved condition.
-        dataset: the table.
         partition_columns: the table's partition columns. A condition on only these columns reads no row.
         literals: display of literals in texts.
     """

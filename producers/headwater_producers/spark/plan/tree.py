@@ -24,7 +24,6 @@ class PlanNode:
 
     Attributes:
         name: simple class name: `Project`, `CurrentRow$`.
-        fields: all fields that Spark wrote.
     """
 
     name: str

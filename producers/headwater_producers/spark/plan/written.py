@@ -25,7 +25,6 @@ class WrittenOutputs:
     Attributes:
         outputs: the datasets, without schema.
         problem: reason why the output is incomplete, as a sentence.
-        streaming: link to the streaming query that runs the command, if any.
         schema: schema of the outputs, if it differs from the schema of the command's query.
         staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
         generated: columns that the table adds to the query's columns.

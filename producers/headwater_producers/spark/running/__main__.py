@@ -40,9 +40,7 @@ def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
     """Return the exit status with which to end a script; 0: the script continues.
 
     Args:
-        error: error of `attach`.
         session: a classic session; None for Spark Connect, which has no properties of capture.
-        request: request that runs the script.
     """
     wrong = isinstance(error, CaptureSettingsError)
     properties = headwater_properties(session) if session is not None else {}
@@ -58,7 +56,6 @@ def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) ->
     value counts, too.
 
     Args:
-        settings: settings of the command line, by name.
         properties: Spark's properties whose names begin with `spark.headwater.`.
     """
     wanted = (

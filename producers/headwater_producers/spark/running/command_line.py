@@ -18,9 +18,6 @@ class RunRequest:
     """Request to run one script.
 
     Attributes:
-        script: given path of the script.
-        arguments: arguments of the script, untouched.
-        settings: settings of capture, by name.
         exits_on_wrong_settings: True if settings that are found to be wrong when a session is made end the script.
             Wrong options and environment variables always end the run, before the script begins.
     """

@@ -17,12 +17,7 @@ from headwater_producers.spark.driver import shutdown
 
 
 def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
-    """Run a script; return after its last line. Raises the script's own errors.
-
-    Args:
-        script: given path of the script.
-        source: content of the script.
-    """
+    """Run a script; return after its last line. Raises the script's own errors."""
     path = Path(script)
     file = str(path.absolute())
     sys.argv = [script, *arguments]

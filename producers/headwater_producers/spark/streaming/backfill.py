@@ -100,7 +100,6 @@ class Backfill:
 
     Args:
         emit: function that emits an event; returns False if refused.
-        files: reader of checkpoints.
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
         gaps: receiver of micro-batches that can no longer be recovered.
         store: keeps the last emitted micro-batch of each query.

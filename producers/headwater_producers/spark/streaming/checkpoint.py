@@ -53,8 +53,7 @@ class QueryLog:
 
     def __init__(self, location: str, files: TextFiles) -> None:
         self.root = TextFolder(location.rstrip("/"), files)
-        self._planned: list[int] | None = None
-        self._committed: list[int] | None = None
+        self._listed: dict[str, list[int]] = {}
 
     @property
     def location(self) -> str:
@@ -77,15 +76,11 @@ class QueryLog:
 
     def committed(self) -> list[int]:
         """Return the ids of the committed micro-batches that the checkpoint still has, in order."""
-        if self._committed is None:
-            self._committed = self._numbers("commits")
-        return self._committed
+        return self._numbers("commits")
 
     def planned(self) -> list[int]:
         """Return the ids of the retained planned micro-batches, in order; the last one may not be committed."""
-        if self._planned is None:
-            self._planned = self._numbers("offsets")
-        return self._planned
+        return self._numbers("offsets")
 
     def sources(self) -> int:
         """Return the number of sources with files in the checkpoint; some sources never have any."""
@@ -124,9 +119,11 @@ class QueryLog:
         return max((number for number in self.planned() if number < batch_id), default=None)
 
     def _numbers(self, folder: str) -> list[int]:
-        # The folder also has Hadoop's checksums and unfinished files: `.7.crc`, `.7.<uuid>.tmp`.
-        names = self.root.names(folder)
-        return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+        if folder not in self._listed:
+            # The folder also has Hadoop's checksums and unfinished files: `.7.crc`, `.7.<uuid>.tmp`.
+            names = self.root.names(folder)
+            self._listed[folder] = sorted(int(name) for name in names if name.isascii() and name.isdigit())
+        return self._listed[folder]
 
 
 class StreamCheckpoint:
@@ -134,7 +131,6 @@ class StreamCheckpoint:
 
     Args:
         location: path of its root, as Spark resolved it.
-        files: reader of its files.
     """
 
     def __init__(self, location: str, files: TextFiles) -> None:

@@ -128,8 +128,6 @@ class StreamEmitter:
         topics of a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
 
         Args:
-            run: run of the query.
-            at: time of the report.
             now: monotonic seconds; the interval's wait in the buffer for further intervals begins here.
         """
         link = run.description.streaming if run.description is not None else None
@@ -244,7 +242,7 @@ class StreamEmitter:
     def _datasets(self, run: StreamRun, job: JobRef, description: PlanDescription, at: datetime) -> None:
         for body in dataset_bodies(description):
             if self._dedup.add(("dataset", body.dataset, hash_of(body))):
-                self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
+                self._emit(self._context.fact(body, job=job, run_id=run.run_id, at=at))
 
 
 END: Final = -1
@@ -395,7 +393,6 @@ class StreamFlow:
         """Emit RUNNING of each announced run.
 
         Args:
-            at: time of the observation.
             seconds: seconds until the next heartbeat.
         """
         facet = self._emitter.heartbeat(seconds)

@@ -34,11 +34,7 @@ class Gap:
     """Gap of consecutive micro-batches.
 
     Attributes:
-        query_id: Spark's id of their query.
-        name: the query's name.
-        first, last: batch ids.
         emitted: NEVER: their lineage is lost. UNKNOWN: an earlier start of the query may have emitted them.
-        noticed_at: time of discovery.
     """
 
     query_id: str
@@ -61,11 +57,7 @@ class Gap:
 
 
 class Gaps:
-    """Gaps of an application's capture. Written by the worker, read by any thread.
-
-    Args:
-        metrics: metrics that count gaps, too.
-    """
+    """Gaps of an application's capture. Written by the worker, read by any thread."""
 
     def __init__(self, metrics: CaptureMetrics | None = None) -> None:
         self._metrics = metrics or shared_metrics()

@@ -38,7 +38,6 @@ class StateOperator:
 
     Attributes:
         name: Spark's name of the operator: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
-        rows, bytes: size of the state.
         dropped_late: rows of this micro-batch that were behind its watermark.
     """
 
@@ -89,10 +88,7 @@ class QueryProgress:
     """Progress of one trigger.
 
     Attributes:
-        query_id, run_id, name: identity of the query.
         batch_id: id of the micro-batch; if not `executed`, id of the next micro-batch.
-        started_at: start of the trigger.
-        duration_ms: duration of the trigger.
         before_write_ms: minimum duration of the trigger's work before its first write.
         executed: True if a micro-batch ran and was committed.
         rows_out: number of rows that the sink counted; None for sinks of the V1 API, which don't count.
@@ -100,7 +96,6 @@ class QueryProgress:
         has_watermark: True if the query has a watermark at all.
         operators: stateful operators, in Spark's order.
         sources: progress of the sources, in Spark's order.
-        sink: description of the sink.
         quality: boolean metrics of `DataFrame.observe`; each is the result of an assertion.
     """
 
@@ -239,9 +234,6 @@ class SinkCommits:
     reported.
 
     Args:
-        sink: description of the sink in a progress.
-        query_id: Spark's id of the query.
-        files: reader of the log.
         log: log of the sink, if the running query gave access to it.
     """
 
@@ -254,8 +246,6 @@ class SinkCommits:
         """Return a micro-batch's use of the sink's only dataset; without a position if the sink's log can't be read.
 
         Args:
-            output: the dataset.
-            batch_id: id of a committed micro-batch.
             rows: row count in the progress; None for sinks of the V1 API.
         """
         commit = self._commit(batch_id)
@@ -308,7 +298,6 @@ class MicroBatchFacts:
 
     Attributes:
         outputs: outputs, one use for each dataset.
-        watermark_after: the watermark that the batch set.
         plan_digest: digest of the PlanEvent with the micro-batch's column lineage.
         rows_out: rows written to all outputs, for a progress without a count.
         skipped: True if the sink skipped the micro-batch, because the sink has it from before the query's restart. Then
@@ -337,8 +326,6 @@ def interval_entry(
     from the checkpoint could not know them, and would get another event id for the same batch.
 
     Args:
-        progress: progress of an executed micro-batch.
-        inputs: inputs of the query's plan.
         facts: facts that aren't in the progress.
         topics: states of the topics when the micro-batch ran; None if they weren't requested then.
         read_often: True if the micro-batch's rows may have been read more than once: each action inside foreachBatch
@@ -397,8 +384,6 @@ def source_offsets(
     """Build connectors' questions about the sources of a micro-batch.
 
     Args:
-        progress: progress of the micro-batch.
-        inputs: inputs of the query's plan.
         checkpoint: root of the query's checkpoint; None: unknown.
     """
     by_source = _by_source(inputs)
@@ -427,7 +412,6 @@ def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_of
 
     Args:
         ranges: ranges read; None if no connector reads the source's offsets.
-        rows: row count in the progress.
         read_often: see `interval_entry`.
     """
     bounds = [each.most_rows for each in ranges] if ranges is not None else [None]
@@ -481,12 +465,9 @@ def micro_batch_facts(
     """Collect the facts that a progress lacks; reads at most two small files, for most micro-batches none.
 
     Args:
-        description: the query's plan.
-        checkpoint: checkpoint of the query.
         writes: writes made inside foreachBatch.
         digest: digest of the micro-batch's column lineage.
         commits: commits in the log of the query's sink.
-        observed: the states of the topics that are read and written.
     """
     inputs, described = (description.inputs, description.outputs) if description is not None else ((), ())
     written = [output for write in writes for output in write.description.outputs] if writes else described

@@ -75,9 +75,7 @@ class ReadyInterval:
     """Consecutive micro-batches to be sent as one event.
 
     Attributes:
-        entries: the micro-batches, at least one.
         reason: reason for sending them now.
-        at: end of the last micro-batch.
     """
 
     entries: tuple[IntervalEntry, ...]
@@ -86,11 +84,7 @@ class ReadyInterval:
 
 
 class IntervalBuffer:
-    """Buffer of one run's micro-batches that aren't sent yet.
-
-    Args:
-        coalescing: limits of the buffer.
-    """
+    """Buffer of one run's micro-batches that aren't sent yet."""
 
     def __init__(self, coalescing: Coalescing) -> None:
         self._coalescing = coalescing
@@ -105,8 +99,6 @@ class IntervalBuffer:
         """Buffer a micro-batch.
 
         Args:
-            entry: the micro-batch.
-            at: time of its end.
             change: reason for sending it at once; None if nothing changed.
             now: monotonic seconds.
 
@@ -156,7 +148,6 @@ class LastEmitted:
     """Last emitted micro-batch of one query.
 
     Attributes:
-        last: id of the last emitted micro-batch.
         plan_digest, quality, versions: facts of that micro-batch; `versions` as from `version_text`, None if unknown.
     """
 
@@ -321,12 +312,7 @@ class EmittedChain:
         return missed
 
     def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
-        """Record a micro-batch as the last one; return the reason for sending it at once, if it brings a change.
-
-        Args:
-            entry: the micro-batch.
-            versions: versions that it ran with, as from `version_text`.
-        """
+        """Record a micro-batch as the last one; return the reason for sending it at once, if it brings a change."""
         before = (self.plan_digest, self.versions, self.quality)
         quality = frozenset((result.assertion, result.passed) for result in entry.quality)
         # A foreachBatch function that wrote nothing, because its frame was empty, has no plan to compare.
@@ -376,11 +362,9 @@ class QueryRun:
 
     Attributes:
         query_id, run_id, name: Spark's ids and name of the query.
-        started_at: time of the start.
         job: job of the query; None before START is emitted.
         checkpoint: root of the checkpoint; None if unknown.
         buffer: micro-batches that wait to be sent with others.
-        chain: emitted micro-batches of the query, over all its runs.
     """
 
     query_id: str
@@ -408,7 +392,6 @@ class IntervalSender:
 
     Args:
         emit: function that emits an event; returns False if refused.
-        store: keeps the last emitted micro-batch of each query.
     """
 
     def __init__(self, context: EventContext, emit: Emit, store: LastEmittedStore) -> None:
@@ -421,8 +404,6 @@ class IntervalSender:
         """Buffer a new micro-batch, and send the micro-batches that are due.
 
         Args:
-            entry: the micro-batch.
-            ended: time of its end.
             now: monotonic seconds.
             waits: True if it may wait for others.
         """

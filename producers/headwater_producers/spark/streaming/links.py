@@ -23,7 +23,6 @@ class MicroBatch:
     """Micro-batch of a streaming query, in one run of the query.
 
     Attributes:
-        query_id, batch_id: key of the micro-batch.
         run_id: id of the start; None if it wasn't observed.
     """
 
@@ -37,9 +36,7 @@ class PlanKey:
     """Key of a query plan within the application.
 
     Attributes:
-        session: id of the plan's session.
         number: `QueryExecution.id`, which grows with each plan made.
-        rdds: ids of the RDDs at its leaves, if any.
     """
 
     session: str
@@ -84,8 +81,6 @@ class BatchLinks:
         """Return the micro-batch of a call, by its ids from Spark or the caller; None if the call wasn't observed.
 
         Args:
-            query_id: Spark's id of the query.
-            batch_id: Spark's id of the micro-batch.
             run_id: id of the start; None: the last start.
         """
         for _, batch in reversed(self._calls.values()):

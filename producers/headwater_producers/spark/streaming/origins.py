@@ -22,8 +22,6 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     """Return the datasets of each source, and the number of sources.
 
     Args:
-        log: log of the checkpoint.
-        known: the datasets that the query is known to read.
         given: datasets that the user has named, by source index: a path or URI; a namespace and name with a space
             between; for Kafka only the namespace `kafka://<cluster>`.
 

@@ -51,12 +51,9 @@ class Rebuilder:
     """Rebuilder of one query's micro-batches.
 
     Args:
-        log: log of the query's checkpoint.
         files: reader of the checkpoint and of a file sink's log.
         inputs: inputs of the query's sources; inputs without a `source_index` are left out.
         sources: number of the query's sources; None: the number in its log.
-        outputs: outputs of the sink, if they are known without the micro-batch.
-        commits: the sink's log, with the output of each micro-batch.
         proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
             dataset in some micro-batches and not in others.
     """
@@ -184,7 +181,6 @@ class QueryIdentity:
 
     Attributes:
         tenant, job, query_id: the query's key in the graph.
-        producer: URI of this code.
         query_name, checkpoint_location: name and checkpoint of the query; None if unknown.
     """
 

@@ -70,7 +70,6 @@ class RunEnding:
 
     Attributes:
         kind: a terminal state.
-        at: time of the observation.
         deadline: monotonic time at which the end is emitted, even if reports of writes may still come.
     """
 
@@ -132,14 +131,8 @@ class RunBatches:
     """Micro-batches of one run: called, pending and emitted ones, and the writes inside foreachBatch.
 
     Attributes:
-        called: micro-batches that were passed to a foreachBatch function.
-        writes: writes inside foreachBatch, by micro-batch.
         pending: committed micro-batches whose writes may not all have been reported yet, with the monotonic time at
             which they are emitted anyway.
-        emitted: the latest emitted micro-batches.
-        last: last emitted micro-batch.
-        count: number of emitted micro-batches.
-        rows_read: rows that the micro-batches read, as far as known.
         state: rows that stateful operators keep and have dropped.
         left_out: micro-batches to backfill from the checkpoint, unless they are emitted first. Either emitting them
             failed, or the checkpoint had them at START and by the clock they were the run's own.
@@ -176,7 +169,6 @@ class RunBatches:
         micro-batch that an earlier process planned may seem to be later than the run's start.
 
         Args:
-            chain: the emitted micro-batches of the query.
             before: take only micro-batches before this one; None: all.
         """
         left, self.left_out = sorted(set(self.left_out)), []
@@ -195,7 +187,6 @@ class RunDatasets:
     """Datasets that a run has read and written so far. Their positions are in the intervals.
 
     Attributes:
-        reads: datasets read.
         written: written datasets, each with its source datasets; None: all that the run reads.
         schemas_read, schemas_written: last digests of their schemas.
     """
@@ -210,7 +201,6 @@ class RunDatasets:
         """Add a plan's datasets; return True if this adds datasets, sources or schemas.
 
         Args:
-            description: the plan.
             inside: True for a write inside foreachBatch: other writes of the run have other sources.
         """
         before = self._state()
@@ -257,14 +247,11 @@ class StreamRun(QueryRun):
 
     Attributes:
         query: the query itself; None if the query ended before it could be read.
-        description: plan of the query, once known.
         plan_digest: digest of the column lineage of the query's own plan.
         commits: commits of its sink; None while its plan isn't known.
         is_taken: True once `StreamFlow.newly_described` has returned the plan.
         is_continuous: True if it reports no progress, and is backfilled from its checkpoint.
         event_time: watermarks, stateful operators and retention of state, as the plan shows them.
-        datasets: datasets read and written so far.
-        batches: micro-batches so far.
         ending: its end, while writes inside foreachBatch may still be reported.
         gaps: micro-batches of its query that can no longer be recovered, as found by this run; the first `gaps_emitted`
             were emitted.

@@ -113,7 +113,6 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
     """Convert a field's path from DDL's form to the reported one: `legs.element.origin` ⇒ `legs.[].origin`.
 
     Args:
-        parts: parts of the field's name.
         known: paths of the fields that the table has. It includes the parents of the field, whatever the change is.
     """
     path: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ class CatalogEntry:
     """V2 table as its catalog describes it.
 
     Attributes:
-        dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
         type: TABLE, VIEW, or FILE for a table that has only a path.
         catalog: name of the catalog in the session; None for Spark's own.
@@ -121,8 +120,6 @@ def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> 
     """Describe a leaf as a read of a catalog's V2 table.
 
     Args:
-        leaf: the leaf.
-        entry: the table.
         is_whole: True if the leaf's columns are those of the table's newest version.
     """
     batch = leaf.batch()

@@ -61,7 +61,6 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
     """Describe `writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
 
     Args:
-        command: the write, which has a relation for its table.
         mode: mode to report instead of the command's own; None: the command's own.
         is_checked: True if the format refuses rows for which an overwrite's condition isn't true.
     """
@@ -177,7 +176,6 @@ def with_replaced(
     If the condition reads rows, the table is also an input.
 
     Args:
-        command: the write.
         written: description of the write; must have one output.
         condition: the JVM's resolved expression that selects the rows to be replaced.
         columns: the table's partition columns; None: the output's.

@@ -185,11 +185,8 @@ def delta_files(text: str) -> DeltaFiles:
     Raises:
         msgspec.DecodeError: the text isn't a commit's.
     """
-    lines = [line for line in text.splitlines() if line.startswith(('{"add":', '{"remove":'))]
-    if len(lines) > _MAX_FILES:
+    if (actions := _file_actions(text)) is None:
         return DeltaFiles(None)
-    decoder = msgspec.json.Decoder(_Action)
-    actions = [decoder.decode(line) for line in lines]
     touched = (action.add or action.remove for action in actions)
     partitions = frozenset(tuple(file.partitionValues.items()) for file in touched if file and file.partitionValues)
     added = sum(action.add is not None for action in actions)
@@ -204,16 +201,19 @@ def delta_added(text: str) -> AddedFiles | None:
     Raises:
         msgspec.DecodeError: the text isn't a commit's.
     """
-    lines = [line for line in text.splitlines() if line.startswith(('{"add":', '{"remove":'))]
-    if len(lines) > _MAX_FILES:
-        count = sum(line.startswith('{"add":') for line in lines)
+    if (actions := _file_actions(text)) is None:
+        count = sum(line.startswith('{"add":') for line in text.splitlines())
         return AddedFiles(count) if count else None
-    decoder = msgspec.json.Decoder(_Action)
-    actions = [decoder.decode(line) for line in lines]
     # A file whose deletion vector changes is removed and added in one commit: it isn't new.
     removed = {action.remove.path for action in actions if action.remove is not None}
     names = sorted(unquote(each.add.path) for each in actions if each.add is not None and each.add.path not in removed)
     return AddedFiles(len(names), tuple(names[:MAX_PATHS])) if names else None
+
+
+def _file_actions(text: str) -> list[_Action] | None:
+    """Parse the actions on files; None if the commit has too many to read."""
+    lines = [line for line in text.splitlines() if line.startswith(('{"add":', '{"remove":'))]
+    return None if len(lines) > _MAX_FILES else list(map(msgspec.json.Decoder(_Action).decode, lines))
 
 
 def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:

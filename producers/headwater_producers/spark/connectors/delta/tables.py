@@ -95,7 +95,6 @@ def generated_columns(context: SessionContext, table: Any, written: Collection[s
     """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None if it adds none.
 
     Args:
-        context: the session's context.
         table: the table, as it was when the command was planned.
         written: names of the columns that the command's query has.
     """

@@ -39,7 +39,6 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
     """Determine the outcome of a write by the table's log.
 
     Args:
-        table: the table's folder.
         write: the write whose driver is gone.
 
     Raises:

@@ -181,7 +181,6 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     """Return the write mode, and True if an overwrite is dynamic (partitions that get rows).
 
     Args:
-        command: the write.
         dataset: the dataset at the write's path, or above it.
         static: True if the write names a partition.
         partitioned: True if the write has partition columns.

@@ -69,12 +69,7 @@ class Manifests:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     def of_run(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
-        """Return the files of an `InsertIntoHadoopFsRelationCommand` that has succeeded.
-
-        Args:
-            run: the command.
-            counts: counts of the command's plan.
-        """
+        """Return the files of an `InsertIntoHadoopFsRelationCommand` that has succeeded."""
         if not counts.files or counts.bytes is None:
             return None
         plan = run.command.plan
@@ -94,10 +89,7 @@ class Manifests:
         """Choose a write's own files among the files of its time.
 
         Args:
-            listed: the files.
-            counts: counts of the write's plan.
             settings: limit of the paths that are reported.
-            root: target folder.
             depth: number of partition folders between the root and a file.
         """
         # Names of partition folders contain values of rows: they are reported only if literals are.

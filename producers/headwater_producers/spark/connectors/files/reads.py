@@ -47,8 +47,6 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
 
     Args:
         leaf: leaf of a JVM `HadoopFsRelation`.
-        read: position of the files read, with its certainty.
-        storage: storage of the files' rows.
         schema: columns of the files, if this reader sees all columns.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
@@ -165,10 +163,6 @@ def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
     """Return the schema that a JVM `HadoopFsRelation` reads; None if this reader sees only a part.
 
     For JSON and CSV the reader's own schema is mostly the only one, and is reported.
-
-    Args:
-        leaf: the leaf.
-        name: name of the files' format.
     """
     relation = leaf.subject
     if kept(leaf.plan, "catalogTable").isDefined():

@@ -17,10 +17,6 @@ CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache
 def iceberg_catalog(context: SessionContext, name: str) -> Catalog | None:
     """Return the naming of tables in an Iceberg catalog that isn't a folder.
 
-    Args:
-        context: the session's context.
-        name: the catalog's name in the session.
-
     Returns:
         None for a catalog that is a warehouse folder, of an unknown type, or not Iceberg's.
     """

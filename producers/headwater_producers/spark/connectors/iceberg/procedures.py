@@ -34,12 +34,9 @@ class ProcedureSnapshot:
 
     Attributes:
         table: the JVM's `SparkTable`.
-        made: position of the snapshot.
         read: position of the input: for rewritten rows the previous snapshot, for a published snapshot the picked
             snapshot; None for files that the snapshot doesn't name.
         counts: rows, bytes and files added.
-        added: the files that the snapshot added.
-        at: time of the snapshot.
     """
 
     table: Any

@@ -46,7 +46,6 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
     """Determine the outcome of a write by the table's metadata.
 
     Args:
-        table: the table's folder.
         write: the write whose driver is gone.
         current: lookup in a session's catalogs; None without a session.
 

@@ -158,7 +158,6 @@ def kafka_ranges(
 
     Args:
         start: the progress's start; None in a query's first batch.
-        end: the progress's end.
         first: first offsets in the source's log in the checkpoint, used for a first batch.
     """
     begin: Mapping[str, Mapping[int, int]] = start if start is not None else (first or {})

@@ -99,9 +99,7 @@ class ObservedTopics:
     """Observed states of all topics that an application reads and writes. Only for the worker's thread.
 
     Args:
-        topics: client that reads the states.
         now: clock of the Spark driver's machine.
-        pause: function that waits for a number of seconds.
     """
 
     def __init__(
@@ -179,9 +177,6 @@ class ObservedTopics:
         """Add the offset ranges that a micro-batch wrote, to those of its outputs that are topics.
 
         Args:
-            uses: all datasets that the micro-batch wrote.
-            topics: the topics among the outputs.
-            progress: times of the micro-batch.
             rows: number of written rows, by the sink's count; None: unknown.
         """
         bounded = tuple([self.bounded(use, progress) if use.dataset in topics else use for use in uses])
@@ -265,7 +260,6 @@ def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
     With a single further offset (of another writer, a repeated task or a transaction's end) they stay upper bounds.
 
     Args:
-        uses: all datasets that the micro-batch wrote.
         rows: number of written rows, by the sink's count.
     """
     spans = [

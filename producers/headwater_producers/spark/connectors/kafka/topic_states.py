@@ -66,9 +66,6 @@ class KafkaTopicStates:
 
         One request asks for all topics of a cluster: it takes half a millisecond of processor time, and each
         micro-batch needs two, for ids and for end offsets.
-
-        Args:
-            asked: topics with their connections.
         """
         by_cluster: dict[_Key, list[AskedTopic]] = {}
         for each in asked:

@@ -1,7 +1,7 @@
 """Encodings: JSON, Avro, CSV, XML, protobuf. A decoded field has the lineage of the encoded field.
 
-A topic's payload is the encoding of fields that no schema of Spark's names: `from_json(cast(value as string), …)` of a
-topic reads its fields `value.dep_delay`, and `to_json(struct(carrier)) AS value` to a topic writes `value.carrier`. A
+The payload of a topic has fields that aren't in Spark's schema of the topic. `from_json(cast(value as string), …)` on a
+topic reads fields such as `value.dep_delay`; `to_json(struct(carrier)) AS value` writes the field `value.carrier`. A
 column of text elsewhere has no such fields: a value parsed from it is derived from the column.
 """
 

@@ -66,10 +66,10 @@ def lambda_function(call: Call) -> ValueLineage:
 
 
 def transform(call: Call) -> ValueLineage:
-    """Read `transform(array, x -> …)`: the elements are the lambda's results."""
-    array, function = call.arguments
-    length = length_of([array])
-    body = influenced(_bound(function, [part(array, ELEMENT)]), length.indirect)
+    """Read `transform(array, x -> …)`, `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's results."""
+    *arrays, function = call.arguments
+    length = length_of(arrays)
+    body = influenced(_bound(function, [part(array, ELEMENT) for array in arrays]), length.indirect)
     return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
@@ -124,14 +124,6 @@ def zip_maps(call: Call) -> ValueLineage:
     length = combine([length_of([left, right]), key], Kind.DERIVE, "size")
     body = influenced(_bound(function, [key, part(left, VALUE), part(right, VALUE)]), length.indirect)
     return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key, length=length)
-
-
-def zip_arrays(call: Call) -> ValueLineage:
-    """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's results."""
-    left, right, function = call.arguments
-    length = length_of([left, right])
-    body = influenced(_bound(function, [part(left, ELEMENT), part(right, ELEMENT)]), length.indirect)
-    return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
 def sort_elements(call: Call) -> ValueLineage:
@@ -197,10 +189,9 @@ def _bound(function: ValueLineage, values: list[ValueLineage]) -> ValueLineage:
 LAMBDAS: dict[str, Rule] = {
     "NamedLambdaVariable": variable,
     "LambdaFunction": lambda_function,
-    "ArrayTransform": transform,
+    **rules(transform, "ArrayTransform ZipWith"),
     "ArrayFilter": filter_elements,
     "ArraySort": sort_elements,
-    "ZipWith": zip_arrays,
     "MapFilter": filter_values,
     "MapZipWith": zip_maps,
     "TransformKeys": transform_keys,

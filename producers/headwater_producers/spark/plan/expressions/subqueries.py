@@ -42,11 +42,6 @@ def rows_of(call: Call) -> ValueLineage:
     return ValueLineage(direct, indirect, text=f"select {', '.join(c.text for c in columns)}")
 
 
-def membership(call: Call) -> ValueLineage:
-    """Read `x IN (SELECT y …)`."""
-    return call.step(Kind.DERIVE)
-
-
 def _plan(call: Call) -> Relation | None:
     nodes = call.node.tree("plan")
     if nodes is None:
@@ -57,7 +52,6 @@ def _plan(call: Call) -> Relation | None:
 
 SUBQUERIES: dict[str, Rule] = {
     "Exists": exists,
-    "InSubquery": membership,
     **rules(scalar, "ScalarSubquery LateralSubquery"),
     **rules(rows_of, "ListQuery FunctionTableSubqueryArgumentExpression"),
 }

@@ -48,14 +48,8 @@ def map_cogroups(operator: Operator) -> Relation:
 
 
 def objects(operator: Operator) -> Relation:
-    """Read Scala's typed operations: each row becomes an object in one attribute."""
-    output = operator.attributes("outputObjAttr")
-    return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
-
-
-def objects_back(operator: Operator) -> Relation:
-    """Read the conversion from objects back to rows."""
-    output = operator.attributes("serializer")
+    """Read Scala's typed operations: each row becomes an object in one attribute, and in the end a row again."""
+    output = operator.attributes("outputObjAttr") or operator.attributes("serializer")
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 
 
@@ -78,6 +72,8 @@ BLACK_BOXES: dict[str, OperatorRule] = {
         "TransformWithStateInPySpark",
     ),
     **operator_rules(map_cogroups, "FlatMapCoGroupsInPandas FlatMapCoGroupsInArrow"),
-    **operator_rules(objects, "DeserializeToObject MapElements MapPartitions MapGroups CoGroup FlatMapGroupsWithState"),
-    "SerializeFromObject": objects_back,
+    **operator_rules(
+        objects,
+        "DeserializeToObject MapElements MapPartitions MapGroups CoGroup FlatMapGroupsWithState SerializeFromObject",
+    ),
 }

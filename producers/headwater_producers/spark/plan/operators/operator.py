@@ -19,7 +19,6 @@ class RuleReader(Protocol):
     """Reader of the whole plan, as far as rules need it.
 
     Attributes:
-        leaves: lookup of leaves.
         ctes: common table expressions read so far, by Spark's number.
         loops: attributes of the references to a recursion that isn't read yet, by the recursion's number.
     """
@@ -43,7 +42,6 @@ class Operator:
     """Operator of a plan over its children.
 
     Attributes:
-        node: the operator.
         children: relations of its children, left to right.
         outer: scope around this operator's subquery.
     """

@@ -94,12 +94,10 @@ class PlanReader:
     """Reader of one plan, subqueries included.
 
     Args:
-        leaves: lookup of the plan's leaves.
         literals: display of literals in texts.
         rules: rules for operators of storage technologies, by class; they come before Spark's own.
 
     Attributes:
-        leaves: lookup of the leaves.
         ctes: common table expressions read so far, by Spark's number.
         loops: attributes of the references to a recursion that isn't read yet, by the recursion's number.
         inputs: datasets of the leaves, in the order of reading, each once.

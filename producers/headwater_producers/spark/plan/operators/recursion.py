@@ -12,7 +12,8 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""Rounds in addition to one for each column: a source passes each column once, and its kind may become greater."""
+"""Extra rounds, beyond one for each column. A source needs at most one round for each column to reach them all; in
+later rounds only its transformation kind may still rise."""
 
 
 def loop_reference(operator: Operator) -> Relation:

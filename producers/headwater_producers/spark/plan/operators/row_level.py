@@ -139,8 +139,6 @@ def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterab
     """Return the columns of a target that branches change, each with its new value.
 
     Args:
-        rows: relation of the source rows.
-        target: the table.
         branches: the branches, those that delete rows included.
         on: further influences on the set of rows, such as the ON condition.
     """

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from headwater_producers.outbox import Outbox, OutboxSink
+from headwater_producers.outbox import Outbox, OutboxFigures
 
 if TYPE_CHECKING:
     import pytest
 
 
-@dataclass
-class Figures:
-    relayed: int
-    folder: str = "/outbox/broker-1"
-    unwritten: int = 0
-    disk_problem: str | None = None
-
-
-class FakeOutbox:
+class FakeOutbox(Outbox):
     """Kafka acknowledges one event at each of these times."""
+
+    problem = "Kafka at broker-1:9092 can't be reached"
 
     def __init__(self, events: int, acknowledged_at: list[float]) -> None:
         self.now = 0.0
+        self._clock = lambda: self.now
         self._events = events
         self._at = acknowledged_at
-        self.problem = "Kafka at broker-1:9092 can't be reached"
 
-    def figures(self) -> Figures:
-        return Figures(sum(at <= self.now for at in self._at))
+    def figures(self) -> OutboxFigures:
+        return OutboxFigures("/outbox/broker-1", 0, 0, 0, sum(at <= self.now for at in self._at), 0, None)
 
     def await_relayed(self, timeout_seconds: float) -> int:
         whole = self._at[self._events - 1] if len(self._at) >= self._events else None
@@ -39,8 +32,7 @@ class FakeOutbox:
 
 def ended(outbox: FakeOutbox) -> tuple[int, float]:
     """Number of undelivered events, and the time until that was known."""
-    sink = OutboxSink(cast("Outbox", outbox), clock=lambda: outbox.now)
-    return sink.flush_while_moving(15.0, stall_seconds=4.0), outbox.now
+    return outbox.flush_while_moving(15.0, stall_seconds=4.0), outbox.now
 
 
 def test_a_dead_broker_is_waited_for_no_longer_than_it_may_stall(caplog: pytest.LogCaptureFixture) -> None:
