@@ -378,6 +378,17 @@ class Incident:
     recorded: RecordedReach | None
     notified: tuple[SentNotification, ...]
 
+    @property
+    def asked_reach(self) -> IncidentReach:
+        """The reach.
+
+        Raises:
+            ValueError: it wasn't asked for.
+        """
+        if self.reach is None:
+            raise ValueError("the reach wasn't asked for")
+        return self.reach
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentMark:

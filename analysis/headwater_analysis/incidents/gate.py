@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
@@ -124,15 +125,6 @@ def _check(asset: Asset, partition: str | None) -> None:
         raise QuestionError(f"{broken[0]}: {broken[1]}.", field=broken[0])
 
 
-_BY_SEVERITY: Final = (
-    IncidentSeverity.SEV1,
-    IncidentSeverity.SEV2,
-    IncidentSeverity.SEV3,
-    IncidentSeverity.SEV4,
-    IncidentSeverity.SEV5,
-)
-
-
 def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) -> bool:
     """Return whether a severity is `worst` or worse; one that isn't stated counts as the worst.
 
@@ -140,9 +132,10 @@ def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) ->
         severity: severity of an incident.
         worst: the mildest severity that counts; None: all do.
     """
-    if worst not in _BY_SEVERITY or severity not in _BY_SEVERITY:
+    if severity is None or worst is None or IncidentSeverity.UNKNOWN in (severity, worst):
         return True
-    return _BY_SEVERITY.index(severity) <= _BY_SEVERITY.index(worst)
+    order = list(IncidentSeverity)
+    return order.index(severity) <= order.index(worst)
 
 
 def _hold(
@@ -175,8 +168,7 @@ def _why(covering: list[Part], *, is_complete: bool) -> Iterator[str]:
     if covering:
         times = [part.since for part in covering if part.since is not None]
         since = f", the first since {utc_text(min(times))}" if len(times) == len(covering) else ""
-        number = len(covering)
-        yield f"{number:,} part{'s' * (number != 1)} of it hold{'s' * (number == 1)} bad data{since}."
+        yield f"{amount(len(covering), 'part')} of it hold{'s' * (len(covering) == 1)} bad data{since}."
         if any(part.kind is PartKind.UNKNOWN for part in covering):
             yield "The extent of some isn't known."
     if not is_complete:

@@ -121,7 +121,7 @@ def recipients(
 
     def question(tx: Transaction) -> IncidentRecipients:
         found = incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
-        keys = sorted({one.dataset.key for one in found.reach.tainted}) if found.reach is not None else []
+        keys = sorted({one.dataset.key for one in found.asked_reach.tainted})
         return recipients_of(found, owners_by_key(tx, tx.rows("declared/owners", keys=keys)))
 
     return reader.read(question)
@@ -145,13 +145,12 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
+    reach = found.asked_reach
     everything = _Concerned()
     concerned: dict[str, _Concerned] = {}
     unowned = set()
     by_name: dict[str, HeldDataset] = {}
-    for one in collected(found.reach):
+    for one in collected(reach):
         name = one.asset.spelling
         if one.parts:
             by_name[name] = HeldDataset(dataset=name, certainty=surest(one.certainties), since=one.since)
@@ -163,7 +162,7 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
                 each.held[name] = by_name[name]
             else:
                 each.cleared.add(name)
-    for consumer in found.reach.blast.consumers:
+    for consumer in reach.blast.consumers:
         addresses = (consumer.on_call, consumer.contact, consumer.name, *(owner.name for owner in consumer.owners))
         each = _of_name(concerned, consumer.name, addresses)
         each.unlisted += consumer.reads_total - len(consumer.reads)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_analysis.assets import Asset
+from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
@@ -41,21 +42,22 @@ class CollectedDataset:
         asset: the dataset.
         depth: least number of hops from the bad records; 0: they began here.
         parts: parts that hold bad data.
-        times: times at which bad data was written there, also of parts that are gone; None: not known.
+        gone: parts that held bad data.
         certainties: certainties with which bad data reached it.
     """
 
     asset: Asset
     depth: int
     parts: list[Part] = field(default_factory=list)
-    times: list[datetime | None] = field(default_factory=list)
+    gone: list[Superseded] = field(default_factory=list)
     certainties: list[Certainty] = field(default_factory=list)
 
     @property
     def since(self) -> datetime | None:
         """Earliest time at which bad data was written there; None: not known."""
-        times = [time for time in self.times if time is not None]
-        return min(times) if times and len(times) == len(self.times) else None
+        times = [part.since for part in (*self.parts, *(each.part for each in self.gone))]
+        known = [time for time in times if time is not None]
+        return min(known) if known and len(known) == len(times) else None
 
 
 def collected(reach: IncidentReach) -> list[CollectedDataset]:
@@ -69,7 +71,7 @@ def collected(reach: IncidentReach) -> list[CollectedDataset]:
     ]:
         one = found.setdefault(each.dataset.key, CollectedDataset(each.dataset, depth))
         one.parts += each.parts
-        one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
+        one.gone += each.superseded
         one.certainties.append(each.certainty)
     return sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
 
@@ -86,17 +88,20 @@ def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
 
 def reached_event(incident: str, reach: IncidentReach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
-    datasets = reached(reach)
-    number = len({each.dataset.key for each in reach.tainted})
     return IncidentEvent(
         incident=incident,
         action=IncidentAction.REACHED,
         by=by,
         reason=reason,
-        reached=datasets,
+        reached=reached(reach),
         as_of=reach.as_of,
-        complete=reach.complete and number <= MOST_DATASETS,
+        complete=is_record_complete(reach),
     )
+
+
+def is_record_complete(reach: IncidentReach) -> bool:
+    """Return whether the record of a reach has all of its datasets, and these are all."""
+    return reach.complete and len({each.dataset.key for each in reach.tainted}) <= MOST_DATASETS
 
 
 def recorded(state: IncidentState, reach: IncidentReach | None) -> RecordedReach | None:

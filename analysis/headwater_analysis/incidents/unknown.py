@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.trace.traced_parts import PartKind
@@ -14,8 +15,8 @@ def unknown_parts(reach: IncidentReach) -> tuple[str, ...]:
     """Name what isn't known, a few words each; empty if all of it is known."""
     parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
     datasets = len(_of_unknown_extent(reach))
-    found = [f"{_some(parts, 'part')} of the scope"] if parts else []
-    found += [f"the extent in {_some(datasets, 'dataset')}"] if datasets else []
+    found = [f"{amount(parts, 'part')} of the scope"] if parts else []
+    found += [f"the extent in {amount(datasets, 'dataset')}"] if datasets else []
     found += ["what is beyond a limit that was reached"] if _is_cut(reach) else []
     return tuple(found)
 
@@ -41,7 +42,3 @@ def _is_cut(reach: IncidentReach) -> bool:
     """Return whether a limit left something out."""
     known = all(each.certainty is not Certainty.UNKNOWN for each in reach.scope)
     return reach.blast.truncated or (known and not reach.complete)
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -18,18 +18,17 @@ from headwater.incident import views
 from headwater.incident.acting import (
     WAIT_SECONDS,
     ActionRun,
-    ByOption,
     IdArgument,
     ReasonOption,
     WaitOption,
     act,
+    action_command,
     perform,
 )
 from headwater.incident.detecting import BY, LOOK_BACK, detection_lines, run_detection
 from headwater.incident.figures import figures_summary, figures_table
 from headwater.incident.notifying import check, notify, summary
 from headwater.incident.notifying import lines as notification_lines
-from headwater.incident.parts import with_part
 from headwater.incident.planning import plan_summary, plan_view
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
@@ -41,6 +40,7 @@ from headwater_schemas.events import IncidentAction, IncidentResolution, Inciden
 
 with without("numpy", "pandas"):
     from headwater_analysis import incidents as questions
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.freshness import NOT_REPORTED
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
@@ -81,8 +81,9 @@ NeededReason = Annotated[str, typer.Option("--reason", help="Why.", show_default
 
 
 @app.command("open")
-@with_part
+@action_command
 def open_(
+    run: ActionRun,
     title: Annotated[str, typer.Argument(help="One line for people.", show_default=False)],
     *,
     part: GivenPart,
@@ -94,12 +95,8 @@ def open_(
     ] = None,
     description: Annotated[str | None, typer.Option(help="Text for people.", show_default=False)] = None,
     reason: ReasonOption = None,
-    by: ByOption = None,
     no_reach: Annotated[bool, typer.Option("--no-reach", help="Don't record what it reached.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the event, and publish nothing.")] = False,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Open an incident of bad data, record what it reached, and show it.
 
@@ -109,7 +106,6 @@ def open_(
 
     headwater incident open "Bad join" --query enrich --batches 12..15    # 12, 13 and 14
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     given = GivenOpening(
         title=title,
         scope=(part,),
@@ -222,83 +218,60 @@ def plan_(ask: Ask, incident: IdArgument) -> Shown:
 
 
 @app.command()
-def ack(
-    incident: IdArgument,
-    *,
-    reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@action_command
+def ack(run: ActionRun, incident: IdArgument, *, reason: ReasonOption = None) -> None:
     """Acknowledge an incident: somebody looks at it."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.ACKNOWLEDGED, reason=reason))
 
 
 @app.command()
+@action_command
 def assign(
+    run: ActionRun,
     incident: IdArgument,
     who: Annotated[str, typer.Argument(help="Person or team.", show_default=False)],
     *,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Assign an incident to a person or team."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.ASSIGNED, assignee=who, reason=reason))
 
 
 @app.command()
-@with_part
+@action_command
 def scope(
+    run: ActionRun,
     incident: IdArgument,
     *,
     part: GivenPart,
     remove: Annotated[bool, typer.Option("--remove/--add", help="Take the part out of the scope, or add it.")] = False,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Add a part with bad data to the scope of an incident, or remove one that is in it.
 
     headwater incident scope INC-1a2b3c4d5e --add --dataset flights.departed --offsets 1:80..90
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     added, removed = ((), (part,)) if remove else ((part,), ())
     given = GivenAction(action=IncidentAction.SCOPE_CHANGED, scope=added, removed=removed, reason=reason)
     act(run, incident, given)
 
 
 @app.command()
-@with_part
-def repair(
-    incident: IdArgument,
-    *,
-    part: GivenPart,
-    reason: NeededReason,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@action_command
+def repair(run: ActionRun, incident: IdArgument, *, part: GivenPart, reason: NeededReason) -> None:
     """Declare a part repaired: what was written there before now isn't bad any more.
 
     What had been derived from it before stays bad, until that is written again or declared repaired by itself.
 
     headwater incident repair INC-1a2b3c4d5e --dataset delays --partition day=2025-01-31 --reason "Ran again."
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.REPAIRED, scope=(part,), reason=reason))
 
 
 @app.command()
+@action_command
 def resolve(
+    run: ActionRun,
     incident: IdArgument,
     resolution: Annotated[IncidentResolution, typer.Argument(case_sensitive=False, help="The result.")],
     *,
@@ -306,19 +279,15 @@ def resolve(
     force: Annotated[
         bool, typer.Option("--force", help="Resolve it as repaired although bad data is left, or may be.")
     ] = False,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Resolve an incident, after a look at the bad data that is left.
 
     headwater incident resolve INC-1a2b3c4d5e repaired --reason "All partitions were written again."
     """
     result = _stated(resolution, "RESOLUTION")
-    with asking(tenant=tenant) as reader:
+    with asking(tenant=run.tenant) as reader:
         found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
-    left = "" if found.reach is None else left_words(found.reach)
+    left = left_words(found.asked_reach)
     if left:
         console.warning(left)
     if left and result is IncidentResolution.REPAIRED and not force:
@@ -326,7 +295,6 @@ def resolve(
             f"{shortened(found.brief.incident)} isn't repaired: {left}",
             fix="Repair it, declare parts repaired with `headwater incident repair`, or add --force.",
         )
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
 
 
@@ -335,29 +303,22 @@ def left_words(reach: IncidentReach) -> str:
     bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
     if not bad and reach.complete:
         return ""
-    more = f" and {len(bad) - _MOST_NAMED:,} more" if len(bad) > _MOST_NAMED else ""
-    named = f" ({', '.join(bad[:_MOST_NAMED])}{more})" if bad else ""
+    named = f" ({first_of(bad, _MOST_NAMED)})" if bad else ""
     unknown = views.unknown_words(reach)
-    return f"bad data is left in {len(bad):,} dataset{'s' * (len(bad) != 1)}{named}{f'; {unknown}' if unknown else ''}."
+    return f"bad data is left in {amount(len(bad), 'dataset')}{named}{f'; {unknown}' if unknown else ''}."
 
 
 @app.command()
-def reopen(
-    incident: IdArgument,
-    *,
-    reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@action_command
+def reopen(run: ActionRun, incident: IdArgument, *, reason: ReasonOption = None) -> None:
     """Reopen a resolved incident."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.REOPENED, reason=reason))
 
 
 @app.command()
+@action_command
 def note(
+    run: ActionRun,
     incident: IdArgument,
     text: Annotated[str | None, typer.Argument(help="A note for the history.", show_default=False)] = None,
     *,
@@ -365,13 +326,8 @@ def note(
     description: DescriptionOption = None,
     severity: SeverityOption = None,
     type_: TypeOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Note something, or state another title, description, severity or type."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     given = GivenAction(
         action=IncidentAction.NOTED,
         reason=text,
@@ -384,42 +340,36 @@ def note(
 
 
 @app.command()
+@action_command
 def merge(
+    run: ActionRun,
     incident: IdArgument,
     into: Annotated[str, typer.Argument(metavar="INTO", help="Id of the incident that goes on.", show_default=False)],
     *,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Merge an incident into another open one, which goes on in its place and gets the parts of its scope."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
     act(run, incident, given)
 
 
 @app.command("refresh")
+@action_command
 def refresh_(
+    run: ActionRun,
     incident: Annotated[
         list[str] | None,
         typer.Argument(metavar="[ID]...", help="Ids, or their beginnings. Default: all open ones.", show_default=False),
     ] = None,
     *,
     every: EveryOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Record what incidents reached by now, where that changed, and print the changes.
 
     Answers of other commands mark datasets by these records.
     """
     pause = parse_duration(every)
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = refresh(run, incident or (), None if pause is None else pause.total_seconds())
+    done = refresh(run, incident or (), pause)
     if pause is None:
         view = "\n".join(lines(done.items)) or "No incident is open."
     else:
@@ -428,7 +378,9 @@ def refresh_(
 
 
 @app.command("notify")
+@action_command
 def notify_(
+    run: ActionRun,
     channels: Annotated[
         Path, typer.Option("--channels", metavar="FILE", help="Channels of owners and consumers.", show_default=False)
     ],
@@ -443,10 +395,6 @@ def notify_(
     *,
     every: EveryOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and record nothing.")] = False,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Notify owners and consumers of what incidents reached, once per incident and change, and record that.
 
@@ -457,8 +405,7 @@ def notify_(
     headwater incident notify INC-1a2b3c4d5e --channels channels.toml --dry-run
     """
     pause = parse_duration(every)
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = notify(run, incident or (), channels, None if pause is None else pause.total_seconds(), dry_run=dry_run)
+    done = notify(run, incident or (), channels, pause, dry_run=dry_run)
     found = notification_lines(done.items, with_text=dry_run) if pause is None else []
     console.result(document(done, NOT_REPORTED), Text("\n".join([*found, summary(done)])))
     check(done)
@@ -505,9 +452,7 @@ def detect_(
     with in_words(str):
         chosen = default_fault_policy() if policy is None else load_fault_policy(policy)
     run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = run_detection(
-        run, chosen, since=since, every_seconds=None if pause is None else pause.total_seconds(), dry_run=dry_run
-    )
+    done = run_detection(run, chosen, since=since, pause=pause, dry_run=dry_run)
     if pause is None and done.latest is not None:
         view = "\n".join(detection_lines(done.latest, dry_run=dry_run))
     else:

@@ -6,25 +6,28 @@ Ctrl-C ends only the waiting: the action is on the topic, and consumers apply it
 from __future__ import annotations
 
 import getpass
+import inspect
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from inspect import Parameter
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import console, shortened
+from headwater.console import JsonOption, console, shortened
 from headwater.errors import UnreachableError
 from headwater.graph_command import document
 from headwater.graph_reader import asking, in_words
 from headwater.incident import views
-from headwater.incident.parts import part_fault
+from headwater.incident.parts import PART_OPTIONS, given_part, part_fault
 from headwater.lean_imports import without
+from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
@@ -32,7 +35,7 @@ from headwater_schemas.events import IncidentAction, IncidentEvent, LineageEvent
 from headwater_schemas.events.build import lineage_event
 
 with without("numpy", "pandas"):
-    from headwater_analysis.errors import NotFoundError, QuestionError
+    from headwater_analysis.errors import NotFoundError
     from headwater_analysis.incidents import Incident, incident
     from headwater_analysis.incidents.actions import PRODUCER, GivenAction, Prepared, action
     from headwater_analysis.incidents.recorded import reached_event
@@ -90,35 +93,66 @@ class ActionRun:
 
     @property
     def actor(self) -> str:
-        """Person or program that acts: `--by`, else the user's name."""
-        return self.by or user_name()
+        """Person or program that acts: `--by`, else the user's name in $USER or in the system, else the user's id."""
+        if name := self.by or os.environ.get("USER"):
+            return name
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):
+            return str(os.getuid())
 
 
-def user_name() -> str:
-    """Name of the user: $USER, else that of the system's table of users, else the number there."""
-    if name := os.environ.get("USER"):
-        return name
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
+_RUN_OPTIONS: Final = tuple(
+    Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, annotation, default in (
+        ("by", ByOption, None),
+        ("wait", WaitOption, WAIT_SECONDS),
+        ("tenant", TenantOption, None),
+        ("json_output", JsonOption, False),
+    )
+)
 
 
-def act(
-    run: ActionRun, incident_id: str, given: GivenAction, *, warn: Callable[[Reader, Incident], None] | None = None
-) -> None:
+def action_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Decorator of a command that acts on incidents: passes `run`, and `part` if the function has this parameter.
+
+        @action_command
+        def command(run: ActionRun, incident: …, *, part: GivenPart, reason: … = None) -> None: …
+
+    Typer gets the function without these two, with the options of a part and of `ActionRun` added.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    part_options = PART_OPTIONS if "part" in signature.parameters else ()
+
+    def command(**given: Any) -> None:
+        tenant, by, wait, _ = (given.pop(name) for name in ("tenant", "by", "wait", "json_output"))
+        if part_options:
+            given["part"] = given_part(**{each.name: given.pop(each.name) for each in part_options})
+        function(ActionRun(tenant=tenant, by=by, wait_seconds=wait), **given)
+
+    own = [each for each in signature.parameters.values() if each.name not in ("run", "part")]
+    arguments = [each for each in own if each.kind is not Parameter.KEYWORD_ONLY]
+    options = [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
+    parameters = [*arguments, *part_options, *options, *_RUN_OPTIONS]
+    # Attributes of a function that Typer reads.
+    command.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__doc__, command.__name__ = function.__doc__, function.__name__
+    return command
+
+
+def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
     """Publish an action on an incident that is there, wait for it, and print the incident's new state.
 
     Args:
         run: options that all actions share.
         incident_id: its id, or the beginning of it.
         given: the action.
-        warn: as in `perform`.
 
     Raises:
         HeadwaterError: see `perform`.
     """
-    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)), warn=warn)
+    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)))
 
 
 def perform(
@@ -127,7 +161,6 @@ def perform(
     *,
     dry_run: bool = False,
     with_reach: bool = False,
-    warn: Callable[[Reader, Incident], None] | None = None,
 ) -> None:
     """Publish an action, wait until the graph has it, and print the result.
 
@@ -136,13 +169,12 @@ def perform(
         prepare: makes the action of the graph's answers.
         dry_run: whether to print the event, and publish nothing.
         with_reach: whether to ask the graph then what the incident reached, and to record that.
-        warn: prints warnings about the incident, once the graph has the action.
 
     Raises:
         HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get it in time.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
-    with asking(tenant=run.tenant) as reader, in_words(_fault):
+    with asking(tenant=run.tenant) as reader, in_words(lambda error: shortened(part_fault(error), 600)):
         prepared = prepare(reader)
         if dry_run:
             console.result(msgspec.to_builtins(prepared.event))
@@ -153,8 +185,6 @@ def perform(
             found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)
             if with_reach:
                 found = record_reach(settings, reader, prepared.incident, run)
-            if warn is not None:
-                warn(reader, found)
         body = _body(prepared.event)
         acted = Acted(
             incident=prepared.incident,
@@ -165,10 +195,6 @@ def perform(
             details=found,
         )
         console.result(document(acted, reader.freshness), _view(acted, with_reach=with_reach))
-
-
-def _fault(error: QuestionError) -> str:
-    return shortened(part_fault(error), 600)
 
 
 def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
@@ -241,7 +267,5 @@ def reach_record(reader: Reader, found: Incident, *, by: str) -> LineageEvent:
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
-    body = reached_event(found.brief.incident, found.reach, by=by)
+    body = reached_event(found.brief.incident, found.asked_reach, by=by)
     return lineage_event(body, producer=PRODUCER, event_time=datetime.now(UTC), tenant=reader.tenant)

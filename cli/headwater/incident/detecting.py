@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.graph_reader import asking
 from headwater.incident.acting import ActionRun, record_reach, waited
 from headwater.incident.rounds import rounds
@@ -19,13 +19,13 @@ from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentSeve
 from headwater_schemas.events.build import lineage_event
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
     from headwater_analysis.incidents.actions import PRODUCER, Prepared, opening
     from headwater_analysis.incidents.detection import (
         DataFaultKind,
         DetectedFault,
         DetectedOutcome,
-        Detection,
         FaultPolicy,
         IncidentToOpen,
         detect,
@@ -111,15 +111,15 @@ class Detected:
 
 
 def run_detection(
-    run: ActionRun, policy: FaultPolicy, *, since: str, every_seconds: float | None, dry_run: bool
+    run: ActionRun, policy: FaultPolicy, *, since: str, pause: timedelta | None, dry_run: bool
 ) -> Detected:
-    """Open incidents for the faults that a policy names; with `every_seconds` again and again, until a signal.
+    """Open incidents for the faults that a policy names; with a pause again and again, until a signal.
 
     Args:
         run: options that all actions share.
         policy: the policy.
         since: look-back, as `parse_time` reads it: anew in each round.
-        every_seconds: pause between rounds; None: one round.
+        pause: pause between rounds; None: one round.
         dry_run: whether to publish nothing.
 
     Raises:
@@ -127,7 +127,11 @@ def run_detection(
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
     done = Detected(rounds=0, opened=0, extended=0, dry_run=dry_run, latest=None)
-    for found in rounds(every_seconds, lambda: _round(settings, run, policy, parse_time(since), dry_run=dry_run)):
+    for found in rounds(
+        pause,
+        lambda: _round(settings, run, policy, parse_time(since), dry_run=dry_run),
+        lambda each: detection_lines(each, dry_run=dry_run),
+    ):
         extended = sum(each.was_open for each in found.items)
         done = Detected(
             rounds=done.rounds + 1,
@@ -136,9 +140,6 @@ def run_detection(
             dry_run=dry_run,
             latest=found,
         )
-        if every_seconds is not None:
-            for line in detection_lines(found, dry_run=dry_run):
-                console.message(line)
     return done
 
 
@@ -158,7 +159,14 @@ def _round(
             if not dry_run:
                 _publish(settings, reader, run, each, prepared)
             items.append(_opened(each, prepared))
-        return _answer(found, since, items, refused)
+        return DetectionRound(
+            since=since,
+            faults=found.faults,
+            items=tuple(items),
+            truncated=found.truncated,
+            unknown=(*found.unknown, *refused),
+            earlier=found.earlier,
+        )
 
 
 def _publish(settings: Settings, reader: Reader, run: ActionRun, due: IncidentToOpen, prepared: Prepared) -> None:
@@ -192,19 +200,6 @@ def _opened(due: IncidentToOpen, prepared: Prepared) -> OpenedIncident:
     )
 
 
-def _answer(
-    found: Detection, since: datetime, items: Sequence[OpenedIncident], refused: Sequence[str]
-) -> DetectionRound:
-    return DetectionRound(
-        since=since,
-        faults=found.faults,
-        items=tuple(items),
-        truncated=found.truncated,
-        unknown=(*found.unknown, *refused),
-        earlier=found.earlier,
-    )
-
-
 def detection_lines(found: DetectionRound, *, dry_run: bool) -> list[str]:
     """A line for each incident that was opened or extended, and the numbers, with what isn't known, in the last line.
 
@@ -212,10 +207,9 @@ def detection_lines(found: DetectionRound, *, dry_run: bool) -> list[str]:
         found: the round.
         dry_run: whether nothing was published.
     """
-    number = len(found.faults)
     counts = {outcome: sum(each.outcome is outcome for each in found.faults) for outcome in DetectedOutcome}
     effects = ", ".join(f"{counts[outcome]:,} {word}" for outcome, word in _EFFECTS.items())
-    clauses = [f"{number:,} fault{'s' * (number != 1)} since {found.since:%Y-%m-%d %H:%M:%S}Z: {effects}"]
+    clauses = [f"{amount(len(found.faults), 'fault')} since {found.since:%Y-%m-%d %H:%M:%S}Z: {effects}"]
     if found.truncated:
         kinds = ", ".join(found.truncated)
         clauses.append(f"more than {MOST_FAULTS:,} of {kinds}, of which the latest count")
@@ -227,7 +221,7 @@ def detection_lines(found: DetectionRound, *, dry_run: bool) -> list[str]:
 
 
 def _line(each: OpenedIncident, *, dry_run: bool) -> str:
-    parts = f"{len(each.parts):,} part{'s' * (len(each.parts) != 1)}"
+    parts = amount(len(each.parts), "part")
     name, title = shortened(each.incident), shortened(each.title)
     if each.was_open:
         return f"{'Would add' if dry_run else 'Added'} {parts} to {name}: {title}"
@@ -236,5 +230,4 @@ def _line(each: OpenedIncident, *, dry_run: bool) -> str:
 
 
 def _named(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    return f"{'; '.join(map(shortened, texts[:_MOST_NAMED]))}{more}"
+    return first_of([shortened(text) for text in texts], _MOST_NAMED, "; ")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_reader import asking
 from headwater.incident import views
@@ -32,6 +32,7 @@ from headwater_schemas.events.build import lineage_event
 from headwater_schemas.incident_rules import MOST_RECIPIENTS
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.actions import PRODUCER
     from headwater_analysis.incidents.recipients import IncidentRecipients, Recipient, recipients, to_notify
     from headwater_analysis.reader import Reader
@@ -155,15 +156,15 @@ class NotifyRun:
 
 
 def notify(
-    run: ActionRun, ids: Sequence[str], channels: Path, every_seconds: float | None, *, dry_run: bool
+    run: ActionRun, ids: Sequence[str], channels: Path, pause: timedelta | None, *, dry_run: bool
 ) -> Notifications:
-    """Send the messages that are due; with `every_seconds` again and again, until a signal.
+    """Send the messages that are due; with a pause again and again, until a signal.
 
     Args:
         run: options that all actions share.
         ids: ids, or beginnings of them; empty: all open incidents, and those whose resolution isn't known to all.
         channels: the channels file.
-        every_seconds: pause between rounds; None: one round.
+        pause: pause between rounds; None: one round.
         dry_run: whether to send and record nothing.
 
     Raises:
@@ -173,12 +174,9 @@ def notify(
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
     wired = NotifyRun(run=run, settings=settings, channels=declared, dry_run=dry_run)
     done = Notifications(rounds=0, sent=0, items=())
-    for items in rounds(every_seconds, lambda: one_round(wired, ids)):
-        sent = sum(each.delivery is Delivery.SENT for one in items for each in one.items)
-        done = Notifications(rounds=done.rounds + 1, sent=done.sent + sent, items=tuple(items))
-        if every_seconds is not None:
-            for line in lines(items):
-                console.message(line)
+    for items in rounds(pause, lambda: one_round(wired, ids), lines):
+        sent = done.sent + sum(each.delivery is Delivery.SENT for one in items for each in one.items)
+        done = Notifications(rounds=done.rounds + 1, sent=sent, items=tuple(items))
     return done
 
 
@@ -210,9 +208,7 @@ class _Due:
 
 def _notified(wired: NotifyRun, reader: Reader, incident_id: str) -> IncidentNotifications:
     found = recipients(reader, incident_id, arrivals=arrived)
-    incident, reach = found.incident.brief.incident, found.incident.reach
-    if reach is None:
-        raise ValueError("the reach wasn't asked for")
+    incident, reach = found.incident.brief.incident, found.incident.asked_reach
     everybody = list(_addressed(found, wired.channels))
     items: dict[str, NotificationItem] = {}
     due: list[_Due] = []
@@ -350,20 +346,16 @@ def _lines(found: IncidentNotifications, *, with_text: bool) -> Iterator[str]:
                 if with_text:
                     yield from (f"  {line}" for line in each.text)
     unchanged = sum(each.delivery is Delivery.UNCHANGED for each in found.items)
-    rest = [_some(unchanged, "recipient") + " with nothing new"] if unchanged or not found.items else []
-    rest += [_some(len(found.unowned), "dataset") + " without an owner"] if found.unowned else []
+    rest = [amount(unchanged, "recipient") + " with nothing new"] if unchanged or not found.items else []
+    rest += [amount(len(found.unowned), "dataset") + " without an owner"] if found.unowned else []
     rest += [found.unknown] if found.unknown else []
     if rest:
         yield f"{name}: {'; '.join(rest)}."
 
 
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def summary(done: Notifications) -> str:
     """Last line: number of messages, and of recipients who weren't notified in the latest round."""
-    found = [f"{done.sent:,} sent in {_some(done.rounds, 'round')}"]
+    found = [f"{done.sent:,} sent in {amount(done.rounds, 'round')}"]
     for delivery, words in (
         (Delivery.WOULD_SEND, "would be sent"),
         (Delivery.FAILED, "failed"),
@@ -383,7 +375,6 @@ def check(done: Notifications) -> None:
     if failed:
         names = sorted({each.recipient for each in failed})
         raise CheckFailedError(
-            f"{len(failed):,} messages weren't accepted, for {', '.join(map(shortened, names[:5]))}"
-            f"{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}.",
+            f"{len(failed):,} messages weren't accepted, for {first_of([shortened(name) for name in names], 5)}.",
             fix="Check the channels; the next round sends them again, since nothing of them was recorded.",
         )

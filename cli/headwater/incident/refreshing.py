@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.graph_reader import asking
 from headwater.incident import views
 from headwater.incident.acting import ActionRun, reach_record, waited
@@ -17,8 +18,9 @@ from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount
     from headwater_analysis.incidents import Incident, ReachChange, incident, incidents
-    from headwater_analysis.incidents.recorded import reached_event
+    from headwater_analysis.incidents.recorded import is_record_complete
     from headwater_analysis.reader import Reader
 
 _PAGE: Final = 500
@@ -62,30 +64,23 @@ class Refreshed:
     items: tuple[RefreshedIncident, ...]
 
 
-def refresh(run: ActionRun, ids: Sequence[str], every_seconds: float | None) -> Refreshed:
-    """Record the reach of incidents where it changed; with `every_seconds` again and again, until a signal.
+def refresh(run: ActionRun, ids: Sequence[str], pause: timedelta | None) -> Refreshed:
+    """Record the reach of incidents where it changed; with a pause again and again, until a signal.
 
     Args:
         run: options that all actions share.
         ids: ids, or beginnings of them; empty: all that are open.
-        every_seconds: pause between rounds; None: one round.
+        pause: pause between rounds; None: one round.
 
     Raises:
         HeadwaterError: see `headwater.errors` and `rounds`.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True, neo4j=True)
     done = Refreshed(rounds=0, recorded=0, items=())
-    for items in rounds(every_seconds, lambda: _round(settings, run, ids)):
-        done = _together(done, items)
-        if every_seconds is not None:
-            for line in lines(items):
-                console.message(line)
+    for items in rounds(pause, lambda: _round(settings, run, ids), lines):
+        recorded = done.recorded + sum(each.recorded for each in items)
+        done = Refreshed(rounds=done.rounds + 1, recorded=recorded, items=tuple(items))
     return done
-
-
-def _together(done: Refreshed, items: Sequence[RefreshedIncident]) -> Refreshed:
-    recorded = sum(each.recorded for each in items)
-    return Refreshed(rounds=done.rounds + 1, recorded=done.recorded + recorded, items=tuple(items))
 
 
 def _round(settings: Settings, run: ActionRun, ids: Sequence[str]) -> list[RefreshedIncident]:
@@ -112,16 +107,15 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
         publish(settings, [event])
         if run.wait_seconds:
             waited(reader, found.brief.incident, event, run.wait_seconds)
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
+    reach = found.asked_reach
     return RefreshedIncident(
         incident=found.brief.incident,
         recorded=differs,
         was_recorded=found.recorded is not None,
-        datasets=len(views.bad_datasets(found.reach)),
-        complete=found.reach.complete,
+        datasets=len(views.bad_datasets(reach)),
+        complete=reach.complete,
         changes=() if found.recorded is None else found.recorded.changes,
-        unknown=views.unknown_words(found.reach),
+        unknown=views.unknown_words(reach),
     )
 
 
@@ -131,11 +125,9 @@ def is_changed(found: Incident) -> bool:
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
     if found.recorded is None or found.recorded.changes:
         return True
-    return found.recorded.complete != reached_event(found.brief.incident, found.reach, by="").complete
+    return found.recorded.complete != is_record_complete(found.asked_reach)
 
 
 def lines(items: Sequence[RefreshedIncident]) -> list[str]:
@@ -146,5 +138,4 @@ def lines(items: Sequence[RefreshedIncident]) -> list[str]:
 def _line(each: RefreshedIncident) -> str:
     changed = views.changes_words([one.change for one in each.changes]) if each.was_recorded else "first record"
     unknown = f"; {each.unknown}" if each.unknown else ""
-    number = f"{each.datasets:,} dataset{'s' * (each.datasets != 1)} with bad data"
-    return f"{shortened(each.incident)}: {changed}; {number}{unknown}."
+    return f"{shortened(each.incident)}: {changed}; {amount(each.datasets, 'dataset')} with bad data{unknown}."

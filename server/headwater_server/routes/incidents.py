@@ -128,14 +128,13 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
 
     def question(reader: Reader) -> AffectedAssets:
         found = incident(reader, id_, detailed=False, limit=most, arrivals=ask.graph.arrivals)
-        if found.reach is None:
-            raise RuntimeError("the reach was asked for")
+        reach = found.asked_reach
         return AffectedAssets(
             incident=found.brief.incident,
-            complete=found.reach.complete,
-            scope=found.reach.scope,
-            datasets=found.reach.tainted,
-            consumers=found.reach.blast.consumers,
+            complete=reach.complete,
+            scope=reach.scope,
+            datasets=reach.tainted,
+            consumers=reach.blast.consumers,
         )
 
     return ask(question)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.campaigns.campaign_answers import CampaignIncident, LeftBad, StepLeft
@@ -70,8 +71,7 @@ def repaired(
     unknown = [f"the reach of {each.incident.incident} ({', '.join(each.unknown)})" for each in found if each.unknown]
     if unfollowed:
         unknown.append(
-            f"whether it replaced bad data of {unfollowed:,} further incident{'s' * (unfollowed != 1)} whose reach "
-            "isn't fully known"
+            f"whether it replaced bad data of {amount(unfollowed, 'further incident')} whose reach isn't fully known"
         )
     if is_cut:
         unknown.append(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.blast.origin import run_origin
 from headwater_analysis.blast.superseded import replaced_by
 from headwater_analysis.errors import AmbiguousError, NotFoundError
@@ -80,10 +81,10 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
     unclear = sum(Restatement.UNKNOWN in kinds for kinds in found.values())
     more = total - len(runs)
     words = (
-        (more, f"what {_some(more, 'earlier run')} wrote"),
-        (unfinished, f"what {_some(unfinished, 'run')} without an end wrote"),
-        (unread, f"what {_some(unread, 'streaming run')} wrote"),
-        (unclear, f"what was written to, or replaced in, {_some(unclear, 'dataset')}"),
+        (more, f"what {amount(more, 'earlier run')} wrote"),
+        (unfinished, f"what {amount(unfinished, 'run')} without an end wrote"),
+        (unread, f"what {amount(unread, 'streaming run')} wrote"),
+        (unclear, f"what was written to, or replaced in, {amount(unclear, 'dataset')}"),
     )
     datasets = sorted((_dataset(kinds) for kinds in found.values()), key=lambda each: each.dataset.spelling)
     return Restated(tuple(datasets), [text for number, text in words if number > 0])
@@ -151,7 +152,3 @@ def _dataset(kinds: dict[Restatement, _Writes]) -> RestatedDataset:
             if kind in kinds
         ),
     )
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

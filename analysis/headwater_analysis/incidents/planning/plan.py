@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.blast_radius import LIMIT, split_outputs
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
@@ -178,7 +179,7 @@ class _Planner:
         if consumers:
             self._add(
                 RepairStepKind.NOTIFY,
-                f"Notify {len(consumers):,} consumer{'s' * (len(consumers) != 1)}: bad data in what they read",
+                f"Notify {amount(len(consumers), 'consumer')}: bad data in what they read",
                 consumers=consumers,
             )
         corrected = [(each, self._correct(each)) for each in corrections]

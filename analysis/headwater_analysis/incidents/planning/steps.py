@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.superseded import replaced_by
 from headwater_analysis.incidents.planning.commands import PlanCommands, clear_task, restore
@@ -86,9 +87,8 @@ def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted
     notes = [*_order_notes(group), *_sink_notes(appended)]
     if tasks and not all_known:
         notes.append("The Airflow task of some of these runs isn't known.")
-    number = len(briefs)
     fields = {
-        "title": f"Run {job_name(job)} again: {number:,} run{'s' * (number != 1)}",
+        "title": f"Run {job_name(job)} again: {amount(len(briefs), 'run')}",
         "runs": briefs,
         "inputs": joined([(run, use) for run in runs for use in run.reads()], context.datasets),
         "overwrite": tuple(_overwrite(context, group, key) for key in _tables(outputs)),
