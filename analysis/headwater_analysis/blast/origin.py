@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.reader import Transaction
 from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes, resolve_run
 from headwater_analysis.trace.batches import Batch, Query, Run, read_run, stretches
 from headwater_analysis.trace.by_time import ends, first_after
@@ -117,7 +119,7 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
     if not 0 <= bad.first <= bad.last:
         raise QuestionError("Batch ids begin at 0, and the range doesn't end before it begins.", field="batches")
     key = query_key(context.tx.tenant, bad.query)
-    found = context.queries([key]) or context.queries(_queries_like(context, bad.query))
+    found = context.queries([key]) or context.queries(_queries_like(context.tx, bad.query))
     if not found:
         raise NotFoundError(f"No streaming query with micro-batches has the id or name {bad.query!r}.")
     [query] = found.values()
@@ -129,16 +131,28 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
     return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
 
 
-def _queries_like(context: Context, text: str) -> list[str]:
-    """Key of the query with this name, else of the only query whose id has this prefix. Empty if there is none."""
-    rows = context.tx.rows("blast/queries_by_name", name=text)
+def queries_called(tx: Transaction, text: str) -> Sequence[Mapping[str, Any]]:
+    """Key and id of the streaming query with this id, else with this name, as the only row; empty: there is none.
+
+    Raises:
+        AmbiguousError: several queries have this name.
+    """
+    rows = tx.rows("blast/queries_by_name", name=text)
+    # An id names one query, even if another query has it as its name.
+    rows = [row for row in rows if row["query_id"] == text] or rows
     if len(rows) > 1:
         raise AmbiguousError(
             f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
             candidates=[row["query_id"] for row in rows],
         )
-    if not rows:
-        rows = context.tx.rows("blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES)
+    return rows
+
+
+def _queries_like(tx: Transaction, text: str) -> list[str]:
+    """Key of the query with this name, else of the only query whose id has this prefix. Empty if there is none."""
+    rows = queries_called(tx, text) or tx.rows(
+        "blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES
+    )
     if len(rows) > 1:
         raise AmbiguousError(
             f"Several streaming queries have ids that begin with {text!r}: give more of it.",

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.blast.origin import queries_called
+from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_column, resolve_dataset, resolve_job
 from headwater_analysis.runs.run_names import resolve_run
-from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_schemas.events import (
     DatasetRef,
@@ -48,11 +48,11 @@ class GivenOpening:
         type: type of fault.
         cause: text that names the cause; None: the scope is the cause. There is one open incident for each cause.
         description: text for people.
-        reason: why it is opened.
+        reason: reason of the opening.
     """
 
     title: str
-    scope: tuple[GivenPart, ...]
+    scope: tuple[GivenPart | IncidentScope, ...]
     severity: IncidentSeverity | None = None
     type: IncidentType | None = None
     cause: str | None = None
@@ -62,17 +62,17 @@ class GivenOpening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAction:
-    """An action on an incident that is there.
+    """An action on an existing incident.
 
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: why; RESOLVED needs it.
+        reason: reason of the action; RESOLVED needs one.
         assignee: of ASSIGNED: person or team.
-        scope: of SCOPE_CHANGED the parts to add; of REPAIRED the repaired parts.
-        removed: of SCOPE_CHANGED: parts to remove, each one of the scope.
-        into: of MERGED and SUPERSEDED: the incident that goes on in its place.
+        scope: of SCOPE_CHANGED: the parts to add; of REPAIRED: the repaired parts.
+        removed: of SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
+        into: of MERGED and SUPERSEDED: the incident that replaces this one.
         resolution: of RESOLVED: the result.
-        title, description, severity, type: replace the earlier ones.
+        title, description, severity, type: new value, which replaces the earlier one.
     """
 
     action: IncidentAction
@@ -255,15 +255,14 @@ def _event(body: IncidentEvent, tenant: str, now: datetime) -> LineageEvent:
     return lineage_event(body, producer=PRODUCER, event_time=now, tenant=tenant)
 
 
-def _scope(tx: Transaction, given: Sequence[GivenPart], field: str) -> tuple[IncidentScope, ...]:
+def _scope(tx: Transaction, given: Sequence[GivenPart | IncidentScope], field: str) -> tuple[IncidentScope, ...]:
     parts = []
     for index, one in enumerate(given):
-        part = resolved(tx, one)
+        part = one if isinstance(one, IncidentScope) else resolved(tx, one)
         if (broken := broken_scope(part)) is not None:
             name, message = broken
-            raise QuestionError(
-                f"{field}[{index}]{name and '.'}{name}: {message}.", field=f"{field}[{index}]{name and '.'}{name}"
-            )
+            where = f"{field}[{index}]{name and '.'}{name}"
+            raise QuestionError(f"{where}: {message}.", field=where)
         parts.append(part)
     return tuple({scope_text(part): part for part in parts}.values())
 
@@ -283,11 +282,11 @@ def resolved(tx: Transaction, given: GivenPart) -> IncidentScope:
         dataset=None if dataset is None else DatasetRef(dataset.namespace, dataset.name),
         job=None if job is None else JobRef(job.namespace, job.name),
         run=None if given.run is None else resolve_run(tx, given.run).run_id,
-        query=None if given.query is None else _query(tx, given.query),
+        query=None if given.query is None else _query_id(tx, given.query),
         consumer=given.consumer,
         column=column,
         partition=given.partition,
-        offsets=_offsets(given.offsets),
+        offsets=tuple(OffsetRange(each.partition, each.start, each.end) for each in sorted(given.offsets)) or None,
         files=given.files or None,
         version=given.version,
         code_version=given.code_version,
@@ -300,19 +299,7 @@ def resolved(tx: Transaction, given: GivenPart) -> IncidentScope:
     )
 
 
-def _offsets(given: Sequence[OffsetSpan]) -> tuple[OffsetRange, ...] | None:
-    return tuple(OffsetRange(each.partition, each.start, each.end) for each in sorted(given)) or None
-
-
-def _query(tx: Transaction, text: str) -> str:
-    rows = tx.rows("blast/queries_by_name", name=text)
-    # An id names one query, whatever others are called.
-    rows = [row for row in rows if row["query_id"] == text] or rows
-    if not rows:
+def _query_id(tx: Transaction, text: str) -> str:
+    if not (rows := queries_called(tx, text)):
         raise NotFoundError(f"No streaming query has the id or name {text!r}.")
-    if len(rows) > 1:
-        raise AmbiguousError(
-            f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
-            candidates=[row["query_id"] for row in rows],
-        )
     return str(rows[0]["query_id"])

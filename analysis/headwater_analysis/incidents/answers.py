@@ -26,26 +26,26 @@ from headwater_schemas.events import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenPart:
-    """One part of a scope: a dataset, job, run, query or consumer, and what narrows it.
+    """One part of a scope: a dataset, job, run, query or consumer, and fields that narrow it.
 
-    A record is in the part if it fulfils all that is set.
+    A record is in the part if it fulfils all fields that are set.
 
     Attributes:
-        dataset: a dataset, by a name that questions accept.
-        job: all runs of a job, likewise.
+        dataset: name of a dataset.
+        job: name of a job; all runs of the job are meant.
         run: id of a run.
         query: id of a streaming query.
         consumer: name of a declared consumer.
-        column: of a dataset: field path of a column.
-        partition: of a dataset: partitions as a `key=value/…` path.
-        offsets: of a dataset: offset ranges by partition, ascending.
-        files: of a dataset: paths.
-        version: of a dataset: a version, as a run reports it.
-        code_version: of a job: runs of this version of its code.
-        from_batch, to_batch: of a query: first and last micro-batch, both included.
-        since, until: time span, half-open.
-        clock: clock of the time span.
-        since_last_good: whether it is everything since its last good run.
+        column: of the dataset: field path of a column.
+        partition: of the dataset: partitions as a `key=value/…` path.
+        offsets: of the dataset, a topic: offset ranges.
+        files: of the dataset: paths.
+        version: of the dataset: a version, as a run reports it.
+        code_version: of the job: only runs of this version of its code.
+        from_batch, to_batch: of the query: first and last micro-batch, both inclusive.
+        since, until: time span; `since` is inclusive, `until` exclusive.
+        clock: clock of the time span: EVENT or PROCESSING.
+        since_last_good: whether the part is everything since the last good run.
     """
 
     dataset: str | None = None

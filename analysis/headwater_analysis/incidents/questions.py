@@ -71,7 +71,9 @@ def incidents(
         filters: dict[str, Any] = {
             "states": None if everything else [str(each) for each in OPEN],
             "severities": [str(each) for each in severities] or None,
-            "datasets": None if dataset is None else _names(tx, dataset),
+            "datasets": None
+            if dataset is None
+            else list(Identities.of(tx).members(resolve_dataset(tx, dataset).asset.key)),
         }
         began, key = paging.decode_moment(cursor, question=asked)
         total = tx.one("incidents/count", **filters)["total"]
@@ -84,11 +86,6 @@ def incidents(
         return IncidentPage(tuple(map(brief_of, found[:limit])), total, more)
 
     return reader.read(question)
-
-
-def _names(tx: Transaction, dataset: str) -> list[str]:
-    key = resolve_dataset(tx, dataset).asset.key
-    return list(Identities.of(tx).members(key))
 
 
 def brief_of(stored: Mapping[str, Any]) -> IncidentBrief:

@@ -10,6 +10,7 @@ from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.incident import campaigns as views
+from headwater.incident.details import LONGEST
 from headwater.lean_imports import without
 from headwater.show.pages import FittedView, counted
 from headwater.trace_options import arrived
@@ -46,5 +47,5 @@ def command(
         lambda reader: questions.campaign(reader, campaign, arrivals=arrived),
         lambda server: server.get(("campaigns", campaign), Campaign, {}),
     )
-    notes = tuple(shortened(note, views.LONGEST) for note in found.notes)
+    notes = tuple(shortened(note, LONGEST) for note in found.notes)
     return Shown(found, views.campaign_view(found), views.campaign_summary(found), notes)

@@ -39,13 +39,12 @@ from headwater.trace_options import arrived, parse_duration
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
 
 with without("numpy", "pandas"):
-    from headwater_analysis import incidents as questions
     from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.freshness import NOT_REPORTED
-    from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents import questions
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
-    from headwater_analysis.incidents.answers import GivenPart
-    from headwater_analysis.incidents.detection import (
+    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents.detection.fault_policy import (
         default_fault_policy,
         default_fault_policy_text,
         load_fault_policy,

@@ -36,8 +36,9 @@ from headwater_schemas.events.build import lineage_event
 
 with without("numpy", "pandas"):
     from headwater_analysis.errors import NotFoundError
-    from headwater_analysis.incidents import Incident, incident
     from headwater_analysis.incidents.actions import PRODUCER, GivenAction, Prepared, action
+    from headwater_analysis.incidents.answers import Incident
+    from headwater_analysis.incidents.questions import incident
     from headwater_analysis.incidents.recorded import reached_event
     from headwater_analysis.reader import Reader
 

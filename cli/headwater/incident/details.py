@@ -14,10 +14,12 @@ from headwater.lean_imports import without
 from headwater.show.names import asset_text, dataset_text, moment_text
 from headwater.show.pages import FittedView
 from headwater.show.trace import CERTAINTY_STYLES
+from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount
-    from headwater_analysis.incidents import BadSince, FaultEffect, IncidentReach, WritingStep
+    from headwater_analysis.incidents.answers import BadSince, IncidentReach, WritingStep
+    from headwater_analysis.incidents.fault_effects import FaultEffect
 
 MOST_ROWS: Final = 200
 _MOST_STEPS: Final = 4
@@ -32,7 +34,7 @@ _STYLES: Final = {
 
 def titled(text: str) -> RenderableType:
     """Heading, with a blank line before it."""
-    return Group("", Text(text, style="bold"))
+    return Group("", Text(visible(text), style="bold"))
 
 
 def column_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:

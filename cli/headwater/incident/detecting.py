@@ -22,15 +22,14 @@ with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
     from headwater_analysis.incidents.actions import PRODUCER, Prepared, opening
-    from headwater_analysis.incidents.detection import (
-        DataFaultKind,
+    from headwater_analysis.incidents.detection.data_fault import MOST_FAULTS, DataFaultKind
+    from headwater_analysis.incidents.detection.detect_faults import (
         DetectedFault,
         DetectedOutcome,
-        FaultPolicy,
         IncidentToOpen,
         detect,
     )
-    from headwater_analysis.incidents.detection.data_fault import MOST_FAULTS
+    from headwater_analysis.incidents.detection.fault_policy import FaultPolicy
     from headwater_analysis.incidents.scope import part_line
     from headwater_analysis.reader import Reader
 

@@ -20,7 +20,7 @@ from headwater.show.names import moment_text
 from headwater_schemas.events import Certainty, NotificationChange
 
 with without("numpy", "pandas"):
-    from headwater_analysis.incidents import Incident
+    from headwater_analysis.incidents.answers import Incident
     from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 
 _MOST_NAMED: Final = 5

@@ -19,7 +19,8 @@ from headwater.trace_options import arrived
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount
-    from headwater_analysis.incidents import Incident, ReachChange, incident, incidents
+    from headwater_analysis.incidents.answers import Incident, ReachChange
+    from headwater_analysis.incidents.questions import incident, incidents
     from headwater_analysis.incidents.recorded import is_record_complete
     from headwater_analysis.reader import Reader
 

@@ -22,8 +22,7 @@ from headwater_schemas.events import IncidentAction
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.assets import Asset
-    from headwater_analysis.incidents import Incident, IncidentBrief, IncidentPage, IncidentReach
-    from headwater_analysis.incidents.answers import RecordedReach
+    from headwater_analysis.incidents.answers import Incident, IncidentBrief, IncidentPage, IncidentReach, RecordedReach
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
     from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences

@@ -12,13 +12,14 @@ from starlette.responses import Response
 
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.answers import Incident, IncidentPage, ResolvedPart
 from headwater_analysis.incidents.campaigns.campaign import campaign, campaigns
 from headwater_analysis.incidents.campaigns.campaign_answers import Campaign, CampaignPage
 from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 from headwater_analysis.incidents.gate import GateAnswer, gate
 from headwater_analysis.incidents.planning.plan import plan
 from headwater_analysis.incidents.planning.planned import IncidentPlan
+from headwater_analysis.incidents.questions import incident, incidents
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import IncidentSeverity
 from headwater_server.asking import Ask, area

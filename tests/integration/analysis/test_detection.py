@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_analysis.errors import NotFilteredError, TimeLimitError
-from headwater_analysis.incidents import incident
 from headwater_analysis.incidents.actions import opening
-from headwater_analysis.incidents.detection import (
-    DetectedOutcome,
-    Detection,
-    FaultPolicy,
-    default_fault_policy,
-    detect,
-    detect_faults,
-    writes,
-)
-from headwater_analysis.incidents.detection.fault_policy import parse_fault_policy
+from headwater_analysis.incidents.detection import detect_faults, writes
+from headwater_analysis.incidents.detection.detect_faults import DetectedOutcome, Detection, detect
+from headwater_analysis.incidents.detection.fault_policy import FaultPolicy, default_fault_policy, parse_fault_policy
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget

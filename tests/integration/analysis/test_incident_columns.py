@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from headwater_analysis.incidents import (
-    BadSince,
-    FaultEffect,
-    IncidentReach,
-    ReachedColumn,
-    UnknownColumns,
-    columns,
-    incident,
-)
+from headwater_analysis.incidents import columns
+from headwater_analysis.incidents.answers import BadSince, IncidentReach, ReachedColumn, UnknownColumns
+from headwater_analysis.incidents.fault_effects import FaultEffect
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     Certainty,

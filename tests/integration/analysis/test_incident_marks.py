@@ -12,7 +12,7 @@ import pytest
 from headwater_analysis.deletion import DeletionQuestion, may_delete
 from headwater_analysis.drawing import draw
 from headwater_analysis.impact import ChangeType, ImpactChange, analyze
-from headwater_analysis.incidents import IncidentMark
+from headwater_analysis.incidents.answers import IncidentMark
 from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage

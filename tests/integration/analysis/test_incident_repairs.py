@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_analysis.blast import BadRun, blast
-from headwater_analysis.incidents import IncidentReach
+from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.planning.plan import plan
 from headwater_analysis.incidents.planning.planned import RepairStep, RepairStepKind
 from headwater_analysis.reader import Reader

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_analysis.incidents import IncidentReach, incident
+from headwater_analysis.incidents.answers import IncidentReach
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part, PartKind

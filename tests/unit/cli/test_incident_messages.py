@@ -11,7 +11,7 @@ import pytest
 from headwater.incident.channels import Channels
 from headwater.incident.message_text import message_of, plain
 from headwater.incident.sending import ChannelMessage, alerts
-from headwater_analysis.incidents import Incident
+from headwater_analysis.incidents.answers import Incident
 from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentResolution, IncidentSeverity, NotificationChange

@@ -9,14 +9,8 @@ import pytest
 
 from headwater.incident import views
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents import (
-    BadSince,
-    FaultEffect,
-    IncidentReach,
-    ReachedColumn,
-    UnknownColumns,
-    WritingStep,
-)
+from headwater_analysis.incidents.answers import BadSince, IncidentReach, ReachedColumn, UnknownColumns, WritingStep
+from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_schemas.events import Certainty
 from support.incidents import AT, an_incident, asset, reach
 from unit.cli.test_hostile_names import HOSTILE, check

@@ -10,8 +10,7 @@ from rich.console import Console, RenderableType
 from headwater.incident import views
 from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents import IncidentPage, ReachChange, Spreading
-from headwater_analysis.incidents.answers import RecordedReach
+from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach, Spreading
 from headwater_analysis.incidents.gate import GateAnswer, Hold
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity

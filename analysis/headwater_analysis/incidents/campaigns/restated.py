@@ -18,7 +18,6 @@ from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.incidents.campaigns.campaign_answers import RestatedDataset, RestatedWrite, Restatement
 from headwater_analysis.incidents.detection.writes import has_committed
 from headwater_analysis.partitions import overwritten
-from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import Run, read_run
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import join, joined
@@ -60,7 +59,7 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
         campaign: key of the campaign.
         total: number of its runs.
     """
-    runs = _runs(context.tx, campaign)
+    runs = [read_run(row) for row in context.tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
     found: dict[str, dict[Restatement, _Writes]] = defaultdict(lambda: defaultdict(_Writes))
     unfinished, unread = 0, 0
     for run in runs:
@@ -88,10 +87,6 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
     )
     datasets = sorted((_dataset(kinds) for kinds in found.values()), key=lambda each: each.dataset.spelling)
     return Restated(tuple(datasets), [text for number, text in words if number > 0])
-
-
-def _runs(tx: Transaction, campaign: str) -> list[Run]:
-    return [read_run(row) for row in tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
 
 
 def _state(run: Run) -> str | None:

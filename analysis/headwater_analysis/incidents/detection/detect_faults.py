@@ -12,7 +12,6 @@ from typing import Final
 
 from headwater_analysis.errors import NotFilteredError, TimeLimitError
 from headwater_analysis.incidents.actions import GivenOpening
-from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.detection.assertions import assertions_of_batches, assertions_of_runs
 from headwater_analysis.incidents.detection.chains import broken_chains
 from headwater_analysis.incidents.detection.data_fault import DataFault, DataFaultKind, FoundFaults
@@ -22,7 +21,6 @@ from headwater_analysis.incidents.detection.writes import failed_after_commit, w
 from headwater_analysis.incidents.questions import state_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
-from headwater_graph.keys import dataset_key
 from headwater_schemas.events import IncidentAction, IncidentScope, IncidentSeverity, IncidentType
 
 _ADDING: Final = (IncidentAction.OPENED, IncidentAction.SCOPE_CHANGED)
@@ -147,7 +145,7 @@ def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetim
     unknown = [each for _, one in found for each in one.unknown]
     return Detection(
         faults=tuple(_detected(fault, entry, outcome, policy) for fault, entry, outcome in judged),
-        openings=tuple(_openings(judged, reader.tenant)),
+        openings=tuple(_openings(judged)),
         truncated=tuple(dict.fromkeys(kind for kind, each in found if each.more)),
         unknown=(*unknown, *([] if stale is None else [f"what is not in the graph yet: {stale}"])),
         earlier=tuple(name for _, each in found for name in each.earlier),
@@ -198,7 +196,7 @@ def _detected(
 
 
 def _openings(
-    judged: Iterable[tuple[DataFault, OpenEntry | None, DetectedOutcome]], tenant: str
+    judged: Iterable[tuple[DataFault, OpenEntry | None, DetectedOutcome]],
 ) -> Iterable[IncidentToOpen]:
     """Incidents to open, one for each cause, in the order of the faults."""
     by_cause: dict[str, list[tuple[DataFault, OpenEntry]]] = {}
@@ -209,7 +207,7 @@ def _openings(
         fault, entry = group[0]
         opening = GivenOpening(
             title=fault.title,
-            scope=tuple(_given(part, tenant) for part in joined([each.part for each, _ in group])),
+            scope=tuple(joined([each.part for each, _ in group])),
             severity=entry.severity_of(fault),
             type=entry.type or fault.type,
             cause=cause,
@@ -228,20 +226,3 @@ def joined(parts: Sequence[IncidentScope]) -> list[IncidentScope]:
         (query, first), (_, last) = following[0], following[-1]
         out.append(IncidentScope(query=query, from_batch=first, to_batch=last))
     return out
-
-
-def _given(part: IncidentScope, tenant: str) -> GivenPart:
-    """Convert a part to one that is given: its dataset by key, which is no other dataset's name."""
-    dataset = None if part.dataset is None else dataset_key(tenant, part.dataset.namespace, part.dataset.name)
-    return GivenPart(
-        dataset=dataset,
-        run=part.run,
-        query=part.query,
-        column=part.column,
-        version=part.version,
-        from_batch=part.from_batch,
-        to_batch=part.to_batch,
-        since=part.since,
-        until=part.until,
-        clock=part.clock,
-    )

@@ -49,11 +49,6 @@ class RepairGroup:
     in_cycle: bool
 
     @property
-    def depth(self) -> int:
-        """Hops from the origin."""
-        return _depth(self.steps)
-
-    @property
     def reads(self) -> frozenset[str]:
         """Keys of the datasets of which it read bad parts."""
         return _reads(self.steps)
@@ -71,13 +66,10 @@ def repair_groups(steps: Iterable[BadStep]) -> list[RepairGroup]:
     groups = [each for place, each in enumerate(whole) if place not in cyclic]
     alone = len(groups)
     groups += _grouped((step for place in sorted(cyclic) for step in whole[place]), by_depth=True)
-    before: dict[int, set[int]] = {}
-    writers = _writers(groups)
-    for place, group in enumerate(groups):
-        found = {other for key in _reads(group) for other in writers[key] if other != place}
-        if place >= alone:
-            found = {other for other in found if other < alone or _depth(groups[other]) < _depth(group)}
-        before[place] = found
+    before = _before(groups)
+    for place in range(alone, len(groups)):
+        depth = _depth(groups[place])
+        before[place] = {other for other in before[place] if other < alone or _depth(groups[other]) < depth}
     order = _ordered(groups, before)
     numbers = {place: number for number, place in enumerate(order)}
     return [
@@ -117,25 +109,31 @@ def _writes(group: Iterable[BadStep]) -> frozenset[str]:
     return frozenset(part.dataset.key for step in group for part in step.left)
 
 
-def _writers(groups: Sequence[Sequence[BadStep]]) -> Mapping[str, set[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
+def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
+    """For the index of each group: indices of the other groups that write a dataset which it reads."""
+    writers: dict[str, set[int]] = defaultdict(set)
     for place, group in enumerate(groups):
         for key in _writes(group):
-            found[key].add(place)
-    return found
-
-
-def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
-    """Places of groups in cycles of several groups, and between two such cycles."""
-    writers = _writers(groups)
-    before = {
+            writers[key].add(place)
+    return {
         place: {other for key in _reads(group) for other in writers[key] if other != place}
         for place, group in enumerate(groups)
     }
+
+
+def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
+    """For the index of each group: indices of the groups that wait for it."""
     after: dict[int, set[int]] = {place: set() for place in before}
     for place, others in before.items():
         for other in others:
             after[other].add(place)
+    return after
+
+
+def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
+    """Indices of groups in cycles of several groups, and between two such cycles."""
+    before = _before(groups)
+    after = _after(before)
     left = set(before)
     for ahead, behind in ((before, after), (after, before)):
         free = [place for place in left if not ahead[place] & left]
@@ -148,10 +146,7 @@ def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
 
 def _ordered(groups: Sequence[Sequence[BadStep]], before: Mapping[int, set[int]]) -> list[int]:
     waiting = {place: len(others) for place, others in before.items()}
-    after: dict[int, list[int]] = defaultdict(list)
-    for place, others in before.items():
-        for other in others:
-            after[other].append(place)
+    after = _after(before)
 
     def rank(place: int) -> tuple[int, str, int]:
         job = groups[place][0].hop.step.job

@@ -41,7 +41,11 @@ def query_replay(context: Context, hops: Iterable[Hop]) -> QueryReplay | None:
         checkpoint=None if stored is None else stored["location"],
         restart_after=first - 1 if first > 0 else None,
         newest_batch=query.last_batch,
-        batches=tuple(_replayed(context, query, *each) for each in bad),
+        batches=tuple(
+            ReplayedBatches(first_batch=first, last_batch=last, inputs=read, kafka=kafka_ranges(read))
+            for first, last in bad
+            for read in [_read(context, query, first, last)]
+        ),
         earlier=_earlier(context, query, first),
     )
 
@@ -55,11 +59,6 @@ def batch_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             out.append((first, last))
     return out
-
-
-def _replayed(context: Context, query: Query, first: int, last: int) -> ReplayedBatches:
-    read = _read(context, query, first, last)
-    return ReplayedBatches(first_batch=first, last_batch=last, inputs=read, kafka=kafka_ranges(read))
 
 
 def _read(context: Context, query: Query, first: int, last: int) -> tuple[Part, ...]:
