@@ -24,7 +24,6 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     IncidentAction,
-    IncidentEvent,
     IncidentResolution,
     IncidentScope,
     JobRef,
@@ -38,6 +37,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran
+from support.analysis.incident_events import LATER, act
 from support.graph.estate import DAY, Estate, schema, version
 from support.graph.writing import store
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 EARLY = BEGIN - timedelta(days=1)
-LATER = BEGIN + timedelta(days=1)
 RAW, ORDERS, OTHER = (DatasetRef("file", f"/lake/{name}") for name in ("raw", "orders", "other"))
 EXACT = Certainty.EXACT
 EVERYTHING = default_fault_policy()
@@ -411,17 +410,6 @@ def test_lateness_of_a_stream_is_that_of_its_micro_batches(clean_database: Drive
     assert open_all(clean_database, reader, again) == [(name, True)]
 
 
-def resolved(name: str, at: datetime) -> LineageEvent:
-    body = IncidentEvent(
-        incident=name,
-        action=IncidentAction.RESOLVED,
-        by="test",
-        reason="r",
-        resolution=IncidentResolution.FALSE_POSITIVE,
-    )
-    return lineage_event(body, producer="test", event_time=at)
-
-
 def test_what_was_resolved_stays_so_and_a_new_bad_run_opens_another(clean_database: Driver, reader: Reader) -> None:
     def bad(at: int) -> LineageEvent:
         return ran("load", [RAW], [files_use("/lake/orders", [f"{at}"])], at, quality=outcome())
@@ -433,12 +421,11 @@ def test_what_was_resolved_stays_so_and_a_new_bad_run_opens_another(clean_databa
     assert list(parts(extended).values()) == [["run load 10"]]
     assert open_all(clean_database, reader, extended) == [(first, True)]
     # Somebody takes a part out: it doesn't come back.
-    removed = IncidentEvent(
-        incident=first, action=IncidentAction.SCOPE_CHANGED, by="test", removed=(IncidentScope(run="load 10"),)
-    )
-    store(clean_database, [lineage_event(removed, producer="test", event_time=LATER + timedelta(minutes=1))])
+    removed = {"of": first, "at": LATER + timedelta(minutes=1), "removed": (IncidentScope(run="load 10"),)}
+    store(clean_database, [act(IncidentAction.SCOPE_CHANGED, **removed)])
     assert parts(found(reader)) == {}
-    store(clean_database, [resolved(first, LATER + timedelta(minutes=2))])
+    resolution = {"resolution": IncidentResolution.FALSE_POSITIVE, "reason": "r"}
+    store(clean_database, [act(IncidentAction.RESOLVED, of=first, at=LATER + timedelta(minutes=2), **resolution)])
     assert {each.outcome for each in found(reader).faults} == {DetectedOutcome.KNOWN}
     assert found(reader).openings == ()
     store(clean_database, [bad(20)])

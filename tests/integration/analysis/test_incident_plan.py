@@ -25,20 +25,7 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from integration.analysis.test_incidents import (
-    AFTER,
-    FILES,
-    IN,
-    INCIDENT,
-    MID,
-    PIPELINE,
-    REPORTED,
-    offsets,
-    opened,
-    repaired,
-    starts,
-    windows,
-)
+from integration.analysis.test_incidents import AFTER, FILES, IN, MID, PIPELINE, REPORTED, starts, windows
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -51,6 +38,7 @@ from support.analysis.chains import (
     replacing,
     write,
 )
+from support.analysis.incident_events import INCIDENT, offsets, opened, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
