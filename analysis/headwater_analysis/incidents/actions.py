@@ -1,4 +1,4 @@
-"""Actions on incidents: what a person or program gives, checked against the graph, becomes an event to publish."""
+"""Actions on incidents: openings and actions as given, checked against the graph ⇒ events to publish."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GivenOpening:
         scope: parts with bad data; at least one.
         severity: SEV1, the worst, to SEV5.
         type: type of fault.
-        cause: text that names the cause; None: the scope is the cause. There is one open incident for each cause.
+        cause: text that names the cause; None: the scope is the cause. Only one incident is open for each cause.
         description: text for people.
         reason: reason of the opening.
     """
@@ -95,9 +95,10 @@ class Prepared:
     Attributes:
         incident: id of the incident.
         event: the event.
-        carried: of MERGED and SUPERSEDED: event that adds the parts of the incident to the one that goes on; None if
-            that one has them all.
-        was_open: of an opening: whether an incident of the same cause is open, to which it adds its parts.
+        carried: of MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None
+            if that incident already has all of them.
+        was_open: whether the incident was open before. An opening then adds its parts to the open incident of its
+            cause.
     """
 
     incident: str
@@ -107,19 +108,19 @@ class Prepared:
 
     @property
     def events(self) -> tuple[LineageEvent, ...]:
-        """Events to publish, in this order: no part is without an open incident in between."""
+        """Events to publish, in this order, so that every part belongs to an open incident at any time."""
         return (self.event,) if self.carried is None else (self.carried, self.event)
 
 
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
-    """Prepare the opening of an incident, or the addition to the one that is open for the same cause.
+    """Prepare the opening of an incident; if an incident of the same cause is open, add the parts to it.
 
-    The id follows from the cause and from how many incidents of that cause came before: two who open the same at once
-    open one, and so does one who sends it twice.
+    The id is derived from the cause and the number of earlier incidents of this cause. Two openings of one cause at the
+    same time, or one that is sent twice, therefore open only one incident.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
-        QuestionError: no part, or a part that breaks a rule; names the field.
+        QuestionError: there is no part, or a part breaks a rule; with the field.
     """
 
     def question(tx: Transaction) -> Prepared:
@@ -148,7 +149,7 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
 
 
 def _cause(scope: Sequence[IncidentScope]) -> str:
-    """Name a scope as a cause: its parts in a line; a digest stands for files, and for what is beyond the limit."""
+    """Cause of a scope: its parts in one line. Files, and text beyond the limit, are replaced by a digest."""
     text = "; ".join(sorted(map(part_line, scope)))
     if len(text) <= MOST_OF_A_CAUSE - _DIGITS - 3 and not any(part.files for part in scope):
         return text
@@ -156,7 +157,7 @@ def _cause(scope: Sequence[IncidentScope]) -> str:
 
 
 def with_digest(text: str, exact: str) -> str:
-    """Return the beginning of a cause's text and a digest of the exact one, together within the limit of a cause."""
+    """Return the beginning of `text`, and a digest of `exact`, together within the length limit of a cause."""
     digest = hashlib.sha256(exact.encode()).hexdigest()[:_DIGITS]
     return f"{text[: MOST_OF_A_CAUSE - _DIGITS - 3]} … {digest}"
 
@@ -167,11 +168,11 @@ def _id(tenant: str, cause: str, number: int) -> str:
 
 
 def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now: datetime) -> Prepared:
-    """Prepare an action on an incident that is there.
+    """Prepare an action on an existing incident.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
-        QuestionError: the action has no effect in the incident's state, or breaks a rule; names the field.
+        QuestionError: the action has no effect in the incident's state, or breaks a rule; with the field.
     """
 
     def question(tx: Transaction) -> Prepared:
@@ -212,10 +213,10 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
 def _carried(
     into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
 ) -> LineageEvent | None:
-    """Build the event that adds an incident's parts to the one that goes on in its place.
+    """Build the event that adds an incident's parts to the incident `into` that replaces it; None: it has them all.
 
     Raises:
-        QuestionError: that one is resolved, so no open incident would have these parts.
+        QuestionError: `into` is resolved, so no open incident would have these parts.
     """
     if not its.is_open:
         raise QuestionError(f"{into} isn't open: reopen it first.", field="into")

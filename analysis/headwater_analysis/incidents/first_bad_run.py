@@ -1,4 +1,4 @@
-"""First bad run or micro-batch of each place in which bad data began, and the last good one before it."""
+"""First bad run or micro-batch for each dataset or job in which bad data began, and the last good one before it."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty, IncidentScope
 
 LOOKED_BACK_BATCHES: Final = 50
-"""Micro-batches before the first bad one among which a good one is searched."""
+"""Number of micro-batches before the first bad one among which a good one is searched."""
 LOOKED_BACK_RUNS: Final = 200
-"""Complete runs of the job before the first bad one, likewise."""
+"""Number of the job's complete runs before the first bad one among which a good one is searched."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """A place in which bad data began, while its steps are looked up.
+    """Search for the first bad and the last good step of a dataset or job.
 
     Attributes:
-        of: as in `BadSince`.
-        dataset: key of the dataset; None: whatever the job wrote.
-        first: first bad step, as the trace has it; None: not known.
+        of: the dataset or job, as in `BadSince`.
+        dataset: key of the dataset; None: all datasets that the job wrote.
+        first: first bad step, a hop of the trace; None: not known.
         why: remarks, as sentences.
-        bad, good: first bad and last good step.
+        bad, good: first bad and last good step, for the answer.
     """
 
     of: Asset
@@ -52,7 +52,7 @@ def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], 
     Args:
         context: context of the trace, forwards.
         origins: bad data of each part of the scope.
-        hops: steps that bad data passed through; none of them is good.
+        hops: steps that bad data passed through; none of them counts as good.
         limit: maximum number of steps that wrote bad parts.
     """
     turns = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
@@ -76,7 +76,7 @@ def _is_run(step: Step) -> bool:
 
 
 def _is_whole(part: IncidentScope) -> bool:
-    """Return whether a part is all of a dataset, so that every step that wrote it is bad."""
+    """Return whether a part of the scope is a whole dataset, so that every step that wrote the dataset is bad."""
     times = part.since is not None or part.until is not None or bool(part.since_last_good)
     return not times and (part.offsets, part.files, part.version, part.partition) == (None, None, None, None)
 
@@ -90,9 +90,9 @@ def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> lis
                 continue
             parts.setdefault(part.dataset.key, {})[part] = None
             if _is_whole(origin.part):
-                unknown[part.dataset.key] = "All of it counts as bad, so since when isn't known."
+                unknown[part.dataset.key] = "The whole dataset counts as bad, so the first bad run isn't known."
             elif part.kind is PartKind.UNKNOWN and part.since is None:
-                unknown[part.dataset.key] = "Which part of it is bad isn't known, and so isn't since when."
+                unknown[part.dataset.key] = "The bad part of the dataset isn't known, and neither is the first bad run."
     followed = [part for key, some in parts.items() if key not in unknown for part in some]
     writers = Context(context.tx, context.datasets, backward=True, horizon=None, limit=limit)
     found = follow(writers, followed, depth=1, limit=limit).hops if followed else ()
@@ -106,13 +106,13 @@ def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> lis
         if first is None:
             why = ["No known run or micro-batch wrote the bad data."]
         if writers.cut:
-            why.append("A limit was reached: an earlier one may have written bad data.")
+            why.append("A limit was reached: an earlier run or micro-batch may have written bad data.")
         turns.append(_Turn(of, key, first, why))
     return turns
 
 
 def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
-    """Return whether a step wrote the dataset, and not before the part can have been written."""
+    """Return whether a step wrote the dataset, and may have written the part: it didn't begin before `part.since`."""
     began = hop.step.started_at
     is_early = part.since is not None and began is not None and began < part.since
     return not is_early and any(written.dataset.key == dataset for written in hop.outputs)
@@ -132,7 +132,7 @@ def _of_jobs(origins: Iterable[Origin]) -> list[_Turn]:
 
 
 def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
-    """Return the first of some steps by time, or by batch id if all are of one query; and remarks."""
+    """Return the earliest of the steps, and remarks. Steps of one query are compared by batch id, others by time."""
     sure = [hop for hop in hops if hop.certainty is not Certainty.UNKNOWN]
     asked = sure or list(hops)
     if not asked:
@@ -145,14 +145,14 @@ def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
         timed = [hop for hop in asked if hop.step.started_at is not None]
         first = min(timed, key=lambda hop: hop.step.started_at or EVER, default=asked[0])
         if len(timed) < len(asked):
-            remarks.append("When some of the bad steps ran isn't known: one of them may be earlier.")
+            remarks.append("The times of some bad runs aren't known: one of them may be the first.")
     if sure and len(sure) < len(hops):
-        remarks.append("Other steps may have written bad data, too, and earlier.")
+        remarks.append("Other runs or micro-batches may have written bad data, too, and earlier.")
     return first, remarks
 
 
 def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
-    """Bad micro-batches of each query, both ends included."""
+    """For each query id: ranges of bad micro-batches, both ends inclusive."""
     found: dict[str, list[tuple[int, int]]] = {}
     for hop in hops:
         step = hop.step
@@ -162,7 +162,7 @@ def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
 
 
 def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str, list[tuple[int, int]]]) -> None:
-    """Look up first bad micro-batches, and the last good ones before them."""
+    """Look up first bad micro-batches, and the last good micro-batches before them."""
     asked = []
     for turn in turns:
         step = None if turn.first is None else turn.first.step
@@ -186,9 +186,11 @@ def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str,
         if good is not None:
             turn.good = _of_batch(step, good)
         elif len(batches) == LOOKED_BACK_BATCHES:
-            turn.why.append(f"None of the {LOOKED_BACK_BATCHES} micro-batches before it is known to be good.")
+            turn.why.append(
+                f"None of the {LOOKED_BACK_BATCHES} micro-batches before the first bad one is known to be good."
+            )
         else:
-            turn.why.append("No micro-batch before it is known to be good.")
+            turn.why.append("No micro-batch before the first bad one is known to be good.")
 
 
 def _is_good(context: Context, batch: Batch, dataset: str | None, bad: Iterable[tuple[int, int]]) -> bool:
@@ -219,7 +221,7 @@ def _of_batch(step: Step, batch: Batch) -> WritingStep:
 
 
 def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) -> None:
-    """Look up the last good batch runs before first bad ones."""
+    """Look up the last good batch runs before first bad runs."""
     wants: list[dict[str, Any]] = []
     of: dict[int, _Turn] = {}
     for n, turn in enumerate(turns):
@@ -229,7 +231,7 @@ def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) 
         turn.bad = _of_run(step.job, step.runs[0], step.started_at)
         of[n] = turn
         if step.job is None or step.started_at is None:
-            turn.why.append("When it began isn't known, and so isn't which run came before.")
+            turn.why.append("The start of the first bad run isn't known, and neither is the run before it.")
             continue
         names = None if turn.dataset is None else context.datasets.keys_of(turn.dataset)
         wants.append({"n": n, "job": step.job.key, "before": step.started_at, "datasets": names})
@@ -239,7 +241,7 @@ def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) 
         turn = of[want["n"]]
         if (each := found.get(want["n"])) is None:
             turn.why.append(
-                f"None of the complete runs of the job before it, at most {LOOKED_BACK_RUNS}, is known to be good."
+                f"None of the job's last {LOOKED_BACK_RUNS} complete runs before the first bad one is known to be good."
             )
             continue
         run = read_run(each)
@@ -258,10 +260,12 @@ def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingSte
 
 
 def _compared(turn: _Turn) -> list[str]:
-    """Sentence about the versions of the code."""
+    """Sentence about the code versions of the first bad and the last good step."""
     if turn.bad is None or turn.good is None:
         return []
     now, then = turn.bad.code_version, turn.good.code_version
     if now is None or then is None:
-        return ["Whether the code changed in between isn't known."]
-    return ["The code is the same as before."] if now == then else [f"Since code version {now}; before it {then}."]
+        return ["It isn't known whether the code changed in between."]
+    return (
+        ["The code version is the same as before."] if now == then else [f"Since code version {now}; before it {then}."]
+    )

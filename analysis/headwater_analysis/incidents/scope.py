@@ -15,7 +15,7 @@ from headwater_schemas.naming import spelling
 from headwater_schemas.ranges import batches_text, partition_text
 
 MOST_NAMED: Final = 3
-"""Offset ranges that a line names; further ones are counted."""
+"""Maximum number of offset ranges that a line names; further ranges are counted."""
 
 
 def scope_part(part: IncidentScope) -> ScopePart:
@@ -68,7 +68,7 @@ def _narrowed(part: IncidentScope) -> Iterator[str]:
         if text is not None:
             yield f"{name} {text}"
     if part.files is not None:
-        # Paths of files are texts of jobs, which not everybody may see: `ScopePart.files` has them.
+        # Paths of files are texts of jobs, which not every asker may see: only `ScopePart.files` has them.
         yield amount(len(part.files), "file")
     if part.from_batch is not None or part.to_batch is not None:
         yield _batches(part.from_batch, part.to_batch)

@@ -1,4 +1,4 @@
-"""Everything of a reach that isn't known: in a few words for the line of its numbers, and as sentences."""
+"""Unknown parts of an incident's reach, in two forms: a few words each, for the line with the totals, and sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater_schemas.events import Certainty
 
 
 def unknown_parts(reach: IncidentReach) -> tuple[str, ...]:
-    """Name what isn't known, a few words each; empty if all of it is known."""
+    """Name the unknown parts of a reach in a few words each; empty: all of the reach is known."""
     parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
     datasets = len(_of_unknown_extent(reach))
     found = [f"{amount(parts, 'part')} of the scope"] if parts else []
@@ -22,14 +22,14 @@ def unknown_parts(reach: IncidentReach) -> tuple[str, ...]:
 
 
 def unknown_sentences(reach: IncidentReach) -> Iterator[str]:
-    """Describe what isn't known, with the names of its datasets and parts as they are."""
+    """Describe the unknown parts of a reach, one sentence each; names of datasets and parts aren't shortened."""
     for each in reach.scope:
         if each.certainty is Certainty.UNKNOWN:
             yield f"{each.part.text}: {each.why}"
     for asset in _of_unknown_extent(reach):
         yield f"{asset.spelling}: the extent of the bad data there isn't known."
     if _is_cut(reach):
-        yield "A limit was reached, so there may be more: a greater --limit."
+        yield "A limit was reached, so there may be more: raise --limit."
 
 
 def _of_unknown_extent(reach: IncidentReach) -> list[Asset]:

@@ -205,7 +205,7 @@ def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     else:
         first = f"{name}: {views.action_words(acted.action)}."
     if acted.details is None:
-        return Text(f"{first} It is on the topic; nobody waited until the graph has it.")
+        return Text(f"{first} The action is on the topic; the command didn't wait until the graph had it.")
     if with_reach:
         return Group(Text(first), Text(), views.incident_view(acted.details))
     return Text(f"{first} It is {views.status_words(acted.details.brief)} now.")

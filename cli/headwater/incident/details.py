@@ -48,7 +48,9 @@ def column_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:
         yield Text("Personal data may be in what it reached: restrict access, and consider SEV1.", style="bold red")
     if reach.all_columns is not None:
         if reach.tainted:
-            yield titled(f"Columns: no part names one, so all of them may be concerned ({reach.all_columns})")
+            yield titled(
+                f"Columns: no part of the scope names a column, so all columns may be affected ({reach.all_columns})"
+            )
         return
     unknown = [f"more may be in {amount(len(reach.columns_unknown), 'dataset')}"] if reach.columns_unknown else []
     unknown += ["a limit was reached"] if reach.columns_truncated else []

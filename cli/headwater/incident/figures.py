@@ -40,7 +40,8 @@ def figures_summary(found: IncidentFigures) -> str:
     number = sum(each.open.under_a_day + each.open.under_a_week + each.open.older for each in found.severities)
     opened = sum(each.opened for each in found.severities)
     return (
-        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians of actions since then."
+        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians, from the opening to "
+        "an acknowledgement or resolution since then."
     )
 
 

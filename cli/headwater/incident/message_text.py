@@ -69,12 +69,12 @@ def _since(found: Incident, recipient: Recipient) -> str:
     if not recipient.held:
         return f"Opened: {opened}."
     if len(known) < len(times) or recipient.unlisted:
-        return f"Opened: {opened}. Bad data since: not known of all."
+        return f"Opened: {opened}. Bad data since: not known for all datasets."
     return f"Opened: {opened}. Bad data since: {moment_text(min(known))}."
 
 
 def _reached(found: Incident, recipient: Recipient) -> str:
-    yours = "All datasets" if recipient.recipient == OPERATORS else "Of yours"
+    yours = "All datasets" if recipient.recipient == OPERATORS else "Your data"
     sure = [each for each in recipient.held if each.certainty is Certainty.EXACT]
     unsure = [each for each in recipient.held if each.certainty is not Certainty.EXACT]
     parts = []
@@ -104,4 +104,4 @@ def _advice(found: Incident, recipient: Recipient) -> str:
         return f"There is nothing to do. Details: {show}"
     names = [each.dataset for each in recipient.held if plain(each.dataset) == each.dataset]
     gate = shlex.quote(names[0]) if names else "DATASET"
-    return f"Look: {show} — before a job reads it: headwater gate {gate}"
+    return f"Details: {show} — check before a job reads the data: headwater gate {gate}"

@@ -55,7 +55,7 @@ def plan_summary(found: IncidentPlan) -> str:
     if found.nothing_left:
         return f"Nothing is left to repair{clean}."
     if not found.steps:
-        return f"Nothing that is known is left to repair{clean}{unknown}{spreading}."
+        return f"No known bad data is left to repair{clean}{unknown}{spreading}."
     return f"Plan of {amount(len(found.steps), 'step')}{clean}{unknown}{spreading}."
 
 

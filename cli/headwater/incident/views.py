@@ -47,7 +47,7 @@ _WORDS: Final = {
 _CHANGES: Final = {
     "REACHED": "reached {} more",
     "CLEARED": "{} cleared",
-    "CHANGED": "other parts of {}",
+    "CHANGED": "other parts in {}",
     "NOT_REACHED": "{} not reached any more",
 }
 
@@ -80,7 +80,7 @@ def incidents_table(page: IncidentPage) -> Table:
 
 def _reached_words(brief: IncidentBrief) -> str:
     if brief.reached_as_of is None or brief.reached_datasets is None:
-        return "not asked yet"
+        return "not recorded yet"
     least = "" if brief.reached_complete else "at least "
     return f"{least}{amount(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
 
@@ -95,7 +95,10 @@ def incident_view(found: Incident) -> RenderableType:
     elif found.reach is not None:
         parts += [
             "",
-            Text(f"Not recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` does so."),
+            Text(
+                f"The reach isn't recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` "
+                "records it."
+            ),
         ]
     parts += [_list("Notified", notified_lines(found)), _history(found)]
     return Group(*parts)
@@ -273,5 +276,5 @@ def gate_view(found: GateAnswer) -> RenderableType:
             Text(shortened(hold.title or "")),
             Text(shortened(hold.why, LONGEST)),
         )
-    more = "More incidents are open than one question looks at, so it isn't free." if found.truncated else ""
+    more = "More incidents are open than the gate checks, so the dataset isn't free." if found.truncated else ""
     return Group(name.append(" is held.", style="bold red"), FittedView(table), *([Text(more)] if more else []))

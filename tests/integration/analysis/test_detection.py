@@ -182,8 +182,8 @@ def test_an_assertion_about_nothing_that_is_known(clean_database: Driver, reader
     detection = found(reader)
     assert parts(detection) == {}
     assert detection.unknown == (
-        "what of file:/lake/other is bad: run checks another 10, which checked it, isn't known to use it",
-        "what not_null in run wrote nothing 0 is about: it wrote nothing that is known",
+        "the bad part of file:/lake/other: run checks another 10, which checked it, isn't known to use it",
+        "the data that not_null in run wrote nothing 0 checked: the run has no known output",
     )
 
 

@@ -290,7 +290,7 @@ def test_code_that_lineage_cannot_look_into(clean_database: Driver, reader: Read
     )
     score = one(found, "report.score")
     assert score.effect is TAINTS
-    assert "it may not use it" in score.why
+    assert "perhaps it doesn't use the column" in score.why
     assert score.certainty is not Certainty.EXACT
 
 
@@ -328,8 +328,8 @@ def test_incomplete_lineage_on_the_way_is_named(clean_database: Driver, reader: 
     found = reach(clean_database, reader, *events, opened(column("amount"), type_=T.BAD_RECORDS))
     assert effects(found) == {"report.total": TAINTS}
     assert unknown(found.columns_unknown) == {
-        "report": "The column lineage of report to it is missing or incomplete.",
-        "board": "It is derived from w/report, of which other columns may be bad.",
+        "report": "The column lineage of report to this dataset is missing or incomplete.",
+        "board": "The dataset is derived from w/report, where other columns may be bad.",
     }
 
 
@@ -428,10 +428,14 @@ def test_since_another_version_of_the_code(clean_database: Driver, reader: Reade
 @pytest.mark.parametrize(
     ("part", "expected", "why"),
     [
-        (offsets(MID, 65, 66), ((6, "v1"), (5, "v1")), "The code is the same as before."),
-        (offsets(MID, 5, 6), ((0, "v0"), None), "No micro-batch before it is known to be good."),
+        (offsets(MID, 65, 66), ((6, "v1"), (5, "v1")), "The code version is the same as before."),
+        (offsets(MID, 5, 6), ((0, "v0"), None), "No micro-batch before the first bad one is known to be good."),
         (offsets(topic("in"), 5, 6), (None, None), "No known run or micro-batch wrote the bad data."),
-        (IncidentScope(dataset=MID), (None, None), "All of it counts as bad, so since when isn't known."),
+        (
+            IncidentScope(dataset=MID),
+            (None, None),
+            "The whole dataset counts as bad, so the first bad run isn't known.",
+        ),
     ],
 )
 def test_since(
@@ -494,7 +498,7 @@ def test_a_chain_of_batch_runs(clean_database: Driver, reader: Reader) -> None:
 def test_a_bad_run(clean_database: Driver, reader: Reader) -> None:
     [found] = since(clean_database, reader, IncidentScope(run="load 20"), events=[load(10), load(20)], streams=())
     assert (found.of.name, runs(found)) == ("load", ("load 20", "load 10"))
-    assert found.why == "Whether the code changed in between isn't known."
+    assert found.why == "It isn't known whether the code changed in between."
 
 
 def test_runs_of_a_time_that_report_no_part(clean_database: Driver, reader: Reader) -> None:
@@ -508,4 +512,4 @@ def test_runs_of_a_time_that_report_no_part(clean_database: Driver, reader: Read
 def test_no_run_was_good(clean_database: Driver, reader: Reader) -> None:
     [found] = since(clean_database, reader, file(10), events=[failed("load", 5), load(10)], streams=())
     assert runs(found) == ("load 10", None)
-    assert found.why == "None of the complete runs of the job before it, at most 200, is known to be good."
+    assert found.why == "None of the job's last 200 complete runs before the first bad one is known to be good."

@@ -203,7 +203,7 @@ def declared(reader: Reader) -> RepairStep:
 
 EVIDENCE = (
     "Run merge 300 of code v2 read the same inputs as run merge 100 of code v1, and wrote file:/lake/t at "
-    "2025-01-01T00:05:05Z. If its write replaced the bad rows, declare it repaired."
+    "2025-01-01T00:05:05Z. If its write replaced the bad rows, declare the dataset repaired."
 )
 
 

@@ -95,7 +95,7 @@ def test_a_scope_that_cannot_be_known_holds_every_dataset(
     opened = headwater("incident", "open", "Later", "--query", "enrich", "--batches", "100..110")
     name = opened["incident"]
     (hold,) = headwater("gate", "file:/lake/b", status=5)["holds"]
-    assert (hold["certainty"], hold["why"]) == ("UNKNOWN", "What it reached isn't fully known.")
+    assert (hold["certainty"], hold["why"]) == ("UNKNOWN", "The reach of the incident isn't fully known.")
     capsys.readouterr()
     assert cli.main(["incident", "show", name]) == 0
     text = capsys.readouterr().out

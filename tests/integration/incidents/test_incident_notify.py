@@ -97,8 +97,10 @@ def test_one_message_for_each_change(
     title, since, reached, advice, page = messages["/board"]
     assert title == f"Bad data: Negative delays (SEV2, {name})"
     assert "Opened: 20" in since
-    assert reached == f"Of yours: bad data is in {CLEAN}."
-    assert advice == (f"Look: headwater incident show {name} — before a job reads it: headwater gate {CLEAN}")
+    assert reached == f"Your data: bad data is in {CLEAN}."
+    assert advice == (
+        f"Details: headwater incident show {name} — check before a job reads the data: headwater gate {CLEAN}"
+    )
     assert page == f"Page: https://page.example/#/incident/{name}"
     assert messages[ALERTS][2] == f"All datasets: bad data is in {CLEAN}."
 
@@ -127,8 +129,8 @@ def test_one_message_for_each_change(
         headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", f"day={day}", "--reason", "Ran again.")
         assert delivered(headwater(*notify)) == ({} if day == 3 else all_of("CLEARED"))
     messages = sent(service)
-    assert messages["/board"][2] == "Of yours: no bad data is left."
-    assert messages["/lake"][2] == "Of yours: no bad data is left; 1 clean again."
+    assert messages["/board"][2] == "Your data: no bad data is left."
+    assert messages["/lake"][2] == "Your data: no bad data is left; 1 clean again."
     assert messages["/lake"][3].startswith("There is nothing to do.")
 
     headwater("incident", "resolve", name, "repaired", "--reason", "Done.")
@@ -175,7 +177,7 @@ def test_a_dry_run_sends_and_records_nothing(
     assert cli.main([*notify]) == 0
     text = capsys.readouterr().out
     assert f"{name}: would be notified: board by #board (OPENED)." in text
-    assert f"  Of yours: bad data is in {CLEAN}." in text
+    assert f"  Your data: bad data is in {CLEAN}." in text
     assert "0 sent in 1 round, 3 would be sent." in text
     assert service.taken() == []
     shown = headwater("incident", "show", name, "--no-reach")

@@ -73,7 +73,7 @@ def test_what_is_not_known_is_in_the_line_of_the_number(found: IncidentReach, wo
 
 def test_all_columns() -> None:
     found = replace(reach(), all_columns=FaultEffect.DEGRADES)
-    assert line(found) == "Columns: no part names one, so all of them may be concerned (DEGRADES)"
+    assert line(found) == "Columns: no part of the scope names a column, so all columns may be affected (DEGRADES)"
 
 
 def test_personal_data() -> None:

@@ -1,4 +1,4 @@
-"""Datasets that the runs of a campaign wrote to: what each write replaced, or added.
+"""Datasets that the runs of a campaign wrote to, with the data that the writes replaced or added.
 
 A run that failed or was aborted restated nothing unless it reports that it committed (`detection.writes`).
 Micro-batches are committed one by one, so those of a streaming run count however it ended.
@@ -26,7 +26,7 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import RunEventType
 
 MOST_RUNS: Final = 500
-"""Runs of a campaign, the latest, whose writes are looked at."""
+"""Maximum number of runs of a campaign whose writes are read, the latest."""
 ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
 """States of a run that has ended."""
 
@@ -37,7 +37,7 @@ class Restated:
 
     Attributes:
         datasets: the datasets, by name.
-        unknown: what isn't known, a few words each.
+        unknown: unknown facts, a few words each.
     """
 
     datasets: tuple[RestatedDataset, ...]
@@ -52,12 +52,12 @@ class _Writes:
 
 
 def restated(context: Context, campaign: str, *, total: int) -> Restated:
-    """Find what the runs of a campaign restated.
+    """Find the data that the runs of a campaign restated.
 
     Args:
         context: context of a trace, forwards.
         campaign: key of the campaign.
-        total: number of its runs.
+        total: number of all runs of the campaign.
     """
     runs = [read_run(row) for row in context.tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
     found: dict[str, dict[Restatement, _Writes]] = defaultdict(lambda: defaultdict(_Writes))
@@ -103,7 +103,10 @@ def _of_batch(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[s
 
 
 def _of_query(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[str, ...], Part]]:
-    """Likewise of a streaming run. A query that overwrites does so in every micro-batch, so its last one shows it."""
+    """Kind, replaced partitions and part of each output of a streaming run.
+
+    A query that overwrites does so in every micro-batch, so the kind is taken from its last micro-batch.
+    """
     hop = run_origin(context, run.properties["run_id"])
     queries = context.queries([run.properties["_query"]])
     last = [batch for query in queries.values() if (batch := context.last_batch(query)) is not None]

@@ -1,12 +1,12 @@
 """Failed assertions of runs and of micro-batches.
 
-| who checked                  | part with bad data                                                              |
+| checked by                   | part with bad data                                                              |
 |------------------------------|---------------------------------------------------------------------------------|
 | a run that wrote the dataset | the run                                                                         |
-| a run that only read it      | the dataset, its column: what was written since the job's assertion passed last |
+| a run that only read it      | dataset or column: data written since the job's assertion passed last           |
 | a micro-batch                | the micro-batch                                                                 |
 
-An outcome without a dataset is about what its run or micro-batch wrote.
+An outcome without a dataset is about the output of its run or micro-batch.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from headwater_schemas.events import IncidentClock, IncidentScope
 from headwater_schemas.naming import spelling
 
 MOST_SEGMENTS: Final = 200
-"""Latest segments of a streaming query that are searched: 102,400 micro-batches, one each second for a day."""
+"""Number of a query's latest segments that are searched: 102,400 micro-batches, one each second for a day."""
 
 
 def assertions_of_runs(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find failed assertions of runs that were seen since a time."""
+    """Find failed assertions of runs whose last event is at or after `since`."""
     rows = tx.rows("faults/failed_checks", since=since, limit=MOST_FAULTS + 1)
     datasets = ShownDatasets(tx, (dataset for row in rows for _, _, dataset in row["uses"]))
     faults: list[DataFault] = []
@@ -74,7 +74,7 @@ def assertions_of_runs(tx: Transaction, since: datetime) -> FoundFaults:
 
 
 def _identity(outcome: Quality) -> dict[str, str]:
-    """Fields that an outcome shares with those of the same assertion in other runs."""
+    """Fields of an outcome that are equal for the same assertion in other runs."""
     return {
         "assertion": outcome.assertion,
         "column": outcome.column or "",
@@ -89,9 +89,9 @@ class _CheckedRun:
 
     Attributes:
         run_id, job: id of the run, and name of its job.
-        began, ended: times of the run; while it has no end: when it was seen last.
-        wrote, read: datasets that it wrote and read, by key.
-        uncommitted: keys of datasets that it wanted to write.
+        began, ended: start and end of the run; without an end, `ended` is the time of its last event.
+        wrote, read: datasets that the run wrote and read, by key.
+        uncommitted: keys of datasets whose output the run didn't commit.
     """
 
     run_id: str
@@ -103,7 +103,7 @@ class _CheckedRun:
     uncommitted: frozenset[str]
 
     def written(self, key: str | None) -> list[Asset]:
-        """Datasets that it wrote: that of a key, or all."""
+        """Dataset with this key, if the run wrote it; None: all datasets that the run wrote."""
         if key is None:
             return sorted(self.wrote.values(), key=lambda asset: asset.spelling)
         return [self.wrote[key]] if key in self.wrote else []
@@ -123,7 +123,7 @@ def _checked_run(row: Mapping[str, Any], datasets: ShownDatasets) -> _CheckedRun
 
 
 def _of_run(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[tuple[Quality, DataFault | str]]:
-    """Failed outcomes of a run, each with its fault, or a clause on why there is none that can be named."""
+    """Failed outcomes of a run, each with its fault, or with a clause on what isn't known about it."""
     run = _checked_run(row, datasets)
     for outcome in quality(row["run"]):
         if outcome.passed:
@@ -135,10 +135,10 @@ def _of_run(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[tuple[Q
         elif key is not None and key in run.read:
             yield outcome, _of_reading(outcome, run.read[key], run, datasets)
         elif key is None and not run.uncommitted:
-            yield outcome, f"what {outcome.assertion} in run {run.run_id} is about: it wrote nothing that is known"
+            yield outcome, f"the data that {outcome.assertion} in run {run.run_id} checked: the run has no known output"
         elif key is not None and key not in run.uncommitted:
             name = spelling(outcome.dataset_namespace or "", outcome.dataset_name or "")
-            yield outcome, f"what of {name} is bad: run {run.run_id}, which checked it, isn't known to use it"
+            yield outcome, f"the bad part of {name}: run {run.run_id}, which checked it, isn't known to use it"
 
 
 def _of_reading(outcome: Quality, asset: Asset, run: _CheckedRun, datasets: ShownDatasets) -> DataFault:
@@ -161,7 +161,7 @@ def _fault(
 ) -> DataFault:
     rule = outcome.rule.upper() if outcome.rule else None
     column = f" on {outcome.column}" if outcome.column else ""
-    # With several, one may be missing in the next run, and the cause stays the same.
+    # With several datasets the cause names none: the next run may write fewer, and its cause has to be equal.
     of = f" of {about[0].spelling}" if len(about) == 1 else ""
     named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
     return DataFault(
@@ -176,7 +176,7 @@ def _fault(
 
 
 def assertions_of_batches(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find failed assertions of micro-batches that began since a time, or at a time that isn't known."""
+    """Find failed assertions of micro-batches that began at `since` or later, or at an unknown time."""
     rows = tx.rows("faults/failed_batches", since=since, looked_at=MOST_SEGMENTS)
     queries = faulty_queries(tx, (row["query"] for row in rows))
     wanted = sorted(((row["query"], batch) for row in rows for batch in row["batches"]), key=lambda each: -each[1])

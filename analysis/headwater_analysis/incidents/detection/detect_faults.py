@@ -1,4 +1,4 @@
-"""Faults of the whole graph, judged by a policy: incidents to open, and parts to add to open ones."""
+"""Faults in the whole graph, judged by a policy: incidents to open, and parts to add to open incidents."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _ADDING: Final = (IncidentAction.OPENED, IncidentAction.SCOPE_CHANGED)
 class DetectedOutcome(StrEnum):
     """Effect of a fault.
 
-    - NEW: it opens an incident, or adds its part to the open one of its cause.
-    - KNOWN: an incident of its cause, open or resolved, had its part already.
-    - IGNORED: an entry of the policy ignores it.
-    - NO_ENTRY: no entry of the policy fits it.
+    - NEW: the fault opens an incident, or adds its part to the open incident of its cause.
+    - KNOWN: an incident of the same cause, open or resolved, had the part already.
+    - IGNORED: an entry of the policy ignores the fault.
+    - NO_ENTRY: no entry of the policy fits the fault.
     """
 
     NEW = "NEW"
@@ -43,18 +43,18 @@ class DetectedOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedFault:
-    """A fault, and what the policy makes of it.
+    """A fault, and the policy's decision on it.
 
     Attributes:
         fault: kind of the fault.
-        cause: cause of its incident.
+        cause: cause of the incident.
         title: one line for people.
-        datasets: names of the datasets that it concerns.
-        part: part with bad data, in a line.
-        at: time of the fault; None if unknown.
-        rule: rule of the assertion.
-        entry: number of the entry of the policy that decided, from 1; None: no entry did.
-        severity, type: severity and type of its incident.
+        datasets: names of the affected datasets.
+        part: part with bad data, in one line.
+        at: time of the fault; None: not known.
+        rule: rule of the assertion; None: the fault is no assertion, or its rule isn't known.
+        entry: number of the policy's entry that decided, from 1; None: no entry fits.
+        severity, type: severity and type of the incident.
         outcome: effect of the fault.
     """
 
@@ -73,11 +73,11 @@ class DetectedFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentToOpen:
-    """An incident to open; if one of its cause is open, its parts are added to that one.
+    """An incident to open; if an incident of its cause is open, the parts are added to that incident.
 
     Attributes:
         opening: the opening.
-        assignee: person or team that it is assigned to if it is a new one.
+        assignee: person or team that a new incident is assigned to.
     """
 
     opening: GivenOpening
@@ -89,11 +89,11 @@ class Detection:
     """Faults of the graph.
 
     Attributes:
-        faults: all that were found, by kind, the latest first.
+        faults: all faults, by kind, the latest first.
         openings: incidents to open, one for each cause.
-        truncated: kinds of which there are more faults: the latest are listed.
-        unknown: clauses on what can't be known.
-        earlier: names of datasets that were late before the look-back, and still are: they open nothing.
+        truncated: kinds with more faults than listed; the latest are listed.
+        unknown: clauses on unknown facts.
+        earlier: names of datasets that became late before the look-back, and still are late; they open no incident.
     """
 
     faults: tuple[DetectedFault, ...]
@@ -104,16 +104,16 @@ class Detection:
 
 
 def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetime) -> Detection:
-    """Find the faults since a time that a policy opens incidents for. Each kind is read in its own transaction.
+    """Find faults, and the incidents that a policy opens for them. Each kind is read in its own transaction.
 
     Args:
         policy: the policy.
-        since: look-back: what happened before opens nothing.
+        since: look-back: faults from before this time don't open incidents.
         now: time at which datasets have to be fresh.
 
     Raises:
-        NotFilteredError: the asker may not see everything.
-        TimeLimitError: every kind took too long. If only some did, these are unknown.
+        NotFilteredError: the asker isn't allowed to see the whole graph.
+        TimeLimitError: every kind took too long. If only some kinds did, these are listed as unknown.
     """
     looks: tuple[tuple[DataFaultKind, Callable[[Transaction], FoundFaults]], ...] = (
         (DataFaultKind.ASSERTION, partial(assertions_of_runs, since=since)),
@@ -159,7 +159,7 @@ def _of_who_sees_all(tx: Transaction, *, look: Callable[[Transaction], FoundFaul
 
 
 def _parts_of(tx: Transaction, *, causes: Sequence[str]) -> Mapping[str, tuple[IncidentScope, ...]]:
-    """All parts that incidents of some causes ever had, removed ones too."""
+    """For each cause: all parts that its incidents ever had, including removed parts."""
     found: dict[str, tuple[IncidentScope, ...]] = {}
     for row in tx.rows("faults/of_causes", causes=causes):
         history = state_of(row["properties"]).history
@@ -217,10 +217,10 @@ def _openings(
 
 
 def joined(parts: Sequence[IncidentScope]) -> list[IncidentScope]:
-    """Join the micro-batches of each query that follow on each other; other parts stay as they are."""
+    """Join consecutive micro-batches of each query to one part; other parts stay unchanged."""
     batches = sorted({(part.query, part.from_batch or 0) for part in parts if part.query is not None})
     out = [part for part in dict.fromkeys(parts) if part.query is None]
-    # Ids that follow on each other have one difference to their place.
+    # Consecutive ids have the same difference to their index in the sorted list.
     for _, run in groupby(enumerate(batches), key=lambda each: (each[1][0], each[1][1] - each[0])):
         following = [batch for _, batch in run]
         (query, first), (_, last) = following[0], following[-1]

@@ -1,8 +1,8 @@
-"""Order of repairs: steps whose output is still bad ⇒ groups, each after all that write what it reads.
+"""Order of repairs: steps whose output is still bad ⇒ groups; a group comes after the groups that write its input.
 
-All steps of one batch job, or of one streaming query, are one group, unless its own output comes back to it through
-others. A group in such a cycle is split by depth, and of two groups in it only the one at the smaller depth can be
-before the other. A group that reads what it writes itself stays whole: its runs are repaired in their order.
+All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to it through
+other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A group
+that reads its own output stays whole: its runs are repaired in their order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class BadStep:
     Attributes:
         hop: the step.
         left: parts of its output that are still bad.
-        reads: keys of the datasets of which it read bad parts.
-        wrote_start: whether its output is what the scope names, and not derived from that.
+        reads: keys of the datasets of which the step read bad parts.
+        wrote_start: whether the scope names the step's output, so that the output isn't derived from other bad data.
     """
 
     hop: Hop
@@ -38,9 +38,9 @@ class RepairGroup:
 
     Attributes:
         steps: the steps, the earliest first.
-        after: places, in the order of the groups, of those that have to be repaired before.
-        reads_own: whether it reads what it writes.
-        in_cycle: whether its output comes back to it through others.
+        after: indices, in the list of groups, of the groups that have to be repaired before.
+        reads_own: whether the group reads its own output.
+        in_cycle: whether the group's output comes back to it through other groups.
     """
 
     steps: tuple[BadStep, ...]
@@ -50,17 +50,17 @@ class RepairGroup:
 
     @property
     def reads(self) -> frozenset[str]:
-        """Keys of the datasets of which it read bad parts."""
+        """Keys of the datasets of which the group read bad parts."""
         return _reads(self.steps)
 
     @property
     def writes(self) -> frozenset[str]:
-        """Keys of the datasets in which it left bad parts."""
+        """Keys of the datasets to which the group wrote parts that are still bad."""
         return _writes(self.steps)
 
 
 def repair_groups(steps: Iterable[BadStep]) -> list[RepairGroup]:
-    """Group steps, and put the groups in order: by what they read, then by depth, then by name."""
+    """Group steps, and sort the groups: writers before readers, then by depth, then by name of the job."""
     whole = _grouped(steps, by_depth=False)
     cyclic = _in_cycles(whole)
     groups = [each for place, each in enumerate(whole) if place not in cyclic]
