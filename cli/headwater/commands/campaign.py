@@ -1,4 +1,4 @@
-"""`headwater campaign`: backfill campaigns, and one with what it restated and what is left."""
+"""`headwater campaign`: list of backfill campaigns, and one campaign."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(
 ) -> Shown:
     """List backfill campaigns, or show one: its runs, what they restated, who was notified, and what is left.
 
-    Runs of a campaign are started with HEADWATER_JOB_CAMPAIGN=ID. With the id of an incident, the answer has that
+    Start runs of a campaign with HEADWATER_JOB_CAMPAIGN=ID. If ID is the id of an incident, the answer has this
     incident, too.
 
     headwater campaign INC-1a2b3c4d5e

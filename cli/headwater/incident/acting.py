@@ -1,6 +1,6 @@
-"""An action of a command on an incident: published, then waited for until the graph has it.
+"""Actions of commands on incidents: publish an action, and wait until the graph has it.
 
-Ctrl-C ends only the waiting: the action is on the topic, and consumers apply it.
+Ctrl-C ends only the waiting: the action is on the topic already, and consumers will apply it.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _POLL_SECONDS: Final = 0.25
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the incident, or the beginning of it.", show_default=False)
 ]
-ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why.", show_default=False)]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Reason of the action.", show_default=False)]
 ByOption = Annotated[
     str | None, typer.Option("--by", help="Person or program that acts. Default: the user.", show_default=False)
 ]
 WaitOption = Annotated[
-    float, typer.Option("--wait", min=0.0, help="Seconds to wait until it is in the graph; 0: don't wait.")
+    float, typer.Option("--wait", min=0.0, help="Seconds to wait until the graph has the action; 0: don't wait.")
 ]
 
 
@@ -65,9 +65,10 @@ class Acted:
         incident: id of the incident.
         action: the action.
         event_id: id of the event on the topic.
-        was_open: of an opening: whether its parts were added to an incident of the same cause that was open.
-        in_graph: whether the graph has it; false: nobody waited for that.
-        details: the incident as the graph has it then; None: nobody waited.
+        was_open: for an opening: whether the parts were added to an open incident of the same cause; None: another
+            action.
+        in_graph: whether the graph has the action; false: the command didn't wait for it.
+        details: the incident after the action; None: the command didn't wait for it.
     """
 
     incident: str
@@ -143,12 +144,7 @@ def action_command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
-    """Publish an action on an incident that is there, wait for it, and print the incident's new state.
-
-    Args:
-        run: options that all actions share.
-        incident_id: its id, or the beginning of it.
-        given: the action.
+    """Publish an action on an existing incident, wait for it, and print the incident's new state.
 
     Raises:
         HeadwaterError: see `perform`.
@@ -166,13 +162,12 @@ def perform(
     """Publish an action, wait until the graph has it, and print the result.
 
     Args:
-        run: options that all actions share.
-        prepare: makes the action of the graph's answers.
+        prepare: builds the action, after a check against the graph.
         dry_run: whether to print the event, and publish nothing.
-        with_reach: whether to ask the graph then what the incident reached, and to record that.
+        with_reach: whether to compute and record the incident's reach afterwards.
 
     Raises:
-        HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get it in time.
+        HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get the action in time.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
     with asking(tenant=run.tenant) as reader, in_words(lambda error: shortened(part_fault(error), 600)):
@@ -218,16 +213,15 @@ def _body(event: LineageEvent) -> IncidentEvent:
 
 
 def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float) -> Incident:
-    """Wait until the graph has an action, and return the incident then, without its reach.
+    """Wait until the graph has an action, and return the incident without its reach.
 
     Args:
-        reader: asks the graph.
-        incident_id: whole id of the incident.
-        event: the published action.
-        seconds: time to wait.
+        incident_id: complete id of the incident.
+        event: event of the published action.
+        seconds: maximum time to wait.
 
     Raises:
-        UnreachableError: the time is over; names the topic's and the graph's state.
+        UnreachableError: the graph doesn't have the action in time.
     """
     ends = time.monotonic() + seconds
     wanted = _body(event).action
@@ -248,7 +242,7 @@ def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float
 
 
 def record_reach(settings: Settings, reader: Reader, incident_id: str, run: ActionRun) -> Incident:
-    """Ask the graph what an incident reached, publish that, and return the incident once the graph has it.
+    """Compute the reach of an incident, publish it, and return the incident once the graph has this record.
 
     Raises:
         HeadwaterError: see `perform`.

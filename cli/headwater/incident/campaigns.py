@@ -1,4 +1,4 @@
-"""Backfill campaigns for people: the list, and one of them with what it restated and what is left."""
+"""Views of backfill campaigns: the list, and one campaign."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def campaigns_table(page: CampaignPage) -> Table:
 
 
 def campaign_view(found: Campaign) -> RenderableType:
-    """Runs of a campaign, what they restated, the incidents that they repaired, consumers, and what is left."""
+    """View of a campaign: its runs, restated datasets, repaired incidents, consumers, and what is left to repair."""
     caveat = f"; {unknown_words(found)}" if found.unknown else ""
     parts: list[RenderableType] = [_header(found)]
     parts += [titled(f"Jobs, each with its latest run: {len(found.jobs):,}{caveat}"), FittedView(_jobs(found.jobs))]
@@ -79,7 +79,7 @@ def campaign_view(found: Campaign) -> RenderableType:
 
 
 def campaign_summary(found: Campaign) -> str:
-    """Last line of a campaign: its numbers, and what isn't known."""
+    """Last line of a campaign: its totals, and what isn't known."""
     left = sum(len(each.left) for each in found.campaign_incidents)
     words = [
         amount(found.runs, "run"),
@@ -93,7 +93,7 @@ def campaign_summary(found: Campaign) -> str:
 
 
 def unknown_words(found: Campaign) -> str:
-    """Format what isn't known of a campaign, for the line of its numbers; empty if all of it is known."""
+    """Format the unknown facts of a campaign for the line with its totals; empty: everything is known."""
     return f"not known: {', '.join(shortened(each, LONGEST) for each in found.unknown)}" if found.unknown else ""
 
 

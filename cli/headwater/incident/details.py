@@ -1,4 +1,4 @@
-"""Columns that a fault reached, and the first bad and last good runs, for people."""
+"""Views of the columns that a fault reached, and of the first bad and last good runs."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def titled(text: str) -> RenderableType:
 
 
 def column_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:
-    """Columns that the fault reached, with how much of that isn't known in the line of their number.
+    """Table of the columns that the fault reached. The heading has their number, and states what isn't known.
 
     Args:
         reach: the reach.
-        caveat: everything else that isn't known of the reach; empty if nothing.
+        caveat: unknown parts of the reach, as text; empty: everything else is known.
     """
     if reach.restricts:
         yield Text("Personal data may be in what it reached: restrict access, and consider SEV1.", style="bold red")

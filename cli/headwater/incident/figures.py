@@ -1,4 +1,4 @@
-"""Figures of incidents for people."""
+"""Views of the figures of incidents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def figures_table(found: IncidentFigures) -> Table:
-    """Table with a row for each severity: open incidents by age, and how long people took."""
+    """Table with a row for each severity: open incidents by age, and times to acknowledge and resolve."""
     out = plain_table(
         "severity", "open", "< 1 day", "< 7 days", "older", "new", "oldest since", "acknowledged", "resolved"
     )
@@ -36,7 +36,7 @@ def figures_table(found: IncidentFigures) -> Table:
 
 
 def figures_summary(found: IncidentFigures) -> str:
-    """Last line of the figures: number of open incidents, and the period of the times."""
+    """Last line of the figures: number of open incidents, openings of the period, and the meaning of the times."""
     number = sum(each.open.under_a_day + each.open.under_a_week + each.open.older for each in found.severities)
     opened = sum(each.opened for each in found.severities)
     return (

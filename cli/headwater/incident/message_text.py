@@ -1,8 +1,8 @@
 """Text of a message about an incident: at most five lines of plain text, for one recipient.
 
-Titles and names come from outside, and services show links and markup that they find in a text. So what would form a
-line, a link or a tag is taken apart: `https://…` becomes `https[:]//…`, `<` becomes `‹`. The only link is the declared
-one.
+Titles and names come from outside, and services render links and markup in a text. So anything in a title or name that
+would form a line, a link or a tag is changed: `https://…` becomes `https[:]//…`, `<` becomes `‹`. The only link of a
+message is the declared link of the incident's page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
 
 
 def message_of(found: IncidentRecipients, recipient: Recipient, channels: Channels) -> ChannelMessage:
-    """Build the message that is right now for a recipient."""
+    """Build the message for a recipient."""
     brief = found.incident.brief
     severity = brief.severity or "no severity"
     title = f"{_HEADINGS[recipient.change]}: {plain(brief.title or 'no title')} ({severity}, {plain(brief.incident)})"
@@ -86,7 +86,7 @@ def _reached(found: Incident, recipient: Recipient) -> str:
         parts.append(f"{len(recipient.cleared):,} clean again")
     unknown = "" if found.reach is None else views.unknown_words(found.reach)
     if not recipient.held and not recipient.unlisted:
-        # The incident as a whole may not be clean; nothing of the recipient's is among what isn't.
+        # The incident may still have bad data, but none of it is in the recipient's datasets.
         parts.insert(0, "no bad data is known" if unknown else "no bad data is left")
     return f"{yours}: {'; '.join([*parts, *([unknown] if unknown else [])])}."
 

@@ -44,14 +44,14 @@ PART_OPTIONS: Final = (
     _option("query", "A streaming query: its name or id."),
     _option("batches", "Of --query: 12; or 12..15, which is 12 to 14."),
     _option("consumer", "A declared consumer."),
-    _option("since", "Only what was processed at this time or later.", metavar="TIME"),
-    _option("until", "Only what was processed before.", metavar="TIME"),
-    _option("event_time", "--since and --until are event times of the records.", bool, default=False),
+    _option("since", "Only data that was processed at this time or later.", metavar="TIME"),
+    _option("until", "Only data that was processed before this time.", metavar="TIME"),
+    _option("event_time", "--since and --until are event times of records, not processing times.", bool, default=False),
     _option("since_last_good", "Everything since the last run known to be good.", bool, default=False),
 )
 
 _SPELLED: Final = {"files": "file", "from_batch": "batches", "to_batch": "batches", "clock": "event-time"}
-"""Field of a part ⇒ its option, where that isn't the field's name."""
+"""Field of a part ⇒ its option, if the option has another name."""
 
 
 def given_part(
@@ -65,10 +65,10 @@ def given_part(
     since_last_good: bool = False,
     **named: str | None,
 ) -> GivenPart:
-    """Build a part from the options as typed; `named` are those that a part has as they are.
+    """Build a part from the options as typed; `named`: options that are fields of the part without a conversion.
 
     Raises:
-        typer.BadParameter: no subject or several, or an option that can't be read; with how to write it.
+        typer.BadParameter: there is no subject, or several, or an option is ill-formed; with the notation.
     """
     if sum(named.get(subject) is not None for subject in SUBJECTS) != 1:
         raise typer.BadParameter(_NAME_ONE)
@@ -106,13 +106,13 @@ def _span(text: str) -> OffsetSpan:
 
 
 def _batches(text: str) -> tuple[int, int | None]:
-    """First and last micro-batch, both included; None: no last one."""
+    """First and last micro-batch, both inclusive; None: the range has no end."""
     found = range_option(text, hint="--batches")
     return found.start, None if found.end is None else found.end - 1
 
 
 def part_fault(error: QuestionError) -> str:
-    """Format a fault of a part by the name of its option: `--partition: not of the form key=value/…`."""
+    """Format an error of a part with the name of the option: `--partition: not of the form key=value/…`."""
     field = error.field or ""
     found = re.match(r"(?:scope|removed)\[\d+\]\.?(\w+)", field)
     if found is None:

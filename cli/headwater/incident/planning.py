@@ -1,4 +1,4 @@
-"""Repair plans for people: the steps in order, each with its facts, and its commands to paste."""
+"""Views of repair plans: steps in order, each with its facts, and its commands to paste."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST: Final = 600
 
 
 def plan_view(found: IncidentPlan) -> RenderableType:
-    """Steps of a plan in order, then queries that may still write of bad data, and what isn't known."""
+    """View of a plan: steps in order, then queries whose state may still spread bad data, and unknown facts."""
     title = Text.assemble((shortened(found.incident), "bold"), f"  {shortened(found.title or '')}")
     parts: list[RenderableType] = [title]
     for step in found.steps:
@@ -48,7 +48,7 @@ def plan_view(found: IncidentPlan) -> RenderableType:
 
 
 def plan_summary(found: IncidentPlan) -> str:
-    """Last line of a plan: the number of its steps, and whether that is all that is left."""
+    """Last line of a plan: number of steps, and whether more may be left to repair."""
     unknown = f"; not known: {', '.join(map(shortened, found.unknown))}" if found.unknown else ""
     spreading = f"; {amount(len(found.spreading), 'query', 'queries')} may still spread" if found.spreading else ""
     clean = f", {amount(found.clean_again, 'step')} of the reach clean again" if found.clean_again else ""

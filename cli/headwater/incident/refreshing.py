@@ -1,4 +1,4 @@
-"""Reach of incidents as the graph is now, recorded where it differs from the latest record."""
+"""Reach of incidents as the graph is now, recorded if it differs from the latest record."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class RefreshedIncident:
 
     Attributes:
         incident: id of the incident.
-        recorded: whether it was published, because it differs.
-        was_recorded: whether there was a record before.
+        recorded: whether the reach was recorded now, because it differs.
+        was_recorded: whether there was an earlier record.
         datasets: number of datasets with bad data.
-        complete: false: a limit was reached, or something can't be known.
-        changes: differences to the record, by dataset.
-        unknown: how much of it isn't known, as text; empty: all is known.
+        complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        changes: differences to the earlier record, by dataset.
+        unknown: unknown parts of the reach, as text; empty: the whole reach is known.
     """
 
     incident: str
@@ -55,8 +55,8 @@ class Refreshed:
     """Document of `headwater incident refresh`.
 
     Attributes:
-        rounds: number of times that the graph was asked.
-        recorded: number of records that were published, in all rounds.
+        rounds: number of rounds.
+        recorded: number of records that were published in all rounds.
         items: incidents of the latest round.
     """
 
@@ -66,11 +66,11 @@ class Refreshed:
 
 
 def refresh(run: ActionRun, ids: Sequence[str], pause: timedelta | None) -> Refreshed:
-    """Record the reach of incidents where it changed; with a pause again and again, until a signal.
+    """Record the reach of incidents if it changed; with a pause in rounds, until a signal.
 
     Args:
         run: options that all actions share.
-        ids: ids, or beginnings of them; empty: all that are open.
+        ids: ids of incidents, or beginnings of ids; empty: all open incidents.
         pause: pause between rounds; None: one round.
 
     Raises:
@@ -121,7 +121,7 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
 
 
 def is_changed(found: Incident) -> bool:
-    """Return whether the reach of an incident differs from its latest record, or there is none.
+    """Return whether the reach of an incident differs from its latest record, or has no record.
 
     Raises:
         ValueError: the answer has no reach.
@@ -132,7 +132,7 @@ def is_changed(found: Incident) -> bool:
 
 
 def lines(items: Sequence[RefreshedIncident]) -> list[str]:
-    """A line for each incident: what changed, how much bad data there is, and whether that is all."""
+    """A line for each incident: changes of its reach, number of datasets with bad data, and what isn't known."""
     return [_line(each) for each in items]
 
 

@@ -1,4 +1,4 @@
-"""Incidents for people: the list, and one of them in the order in which somebody on call works."""
+"""Views of incidents: the list, and one incident in the order in which somebody on call works."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def action_words(action: IncidentAction) -> str:
 
 
 def status_words(brief: IncidentBrief) -> str:
-    """Name the state of an incident; without its opening, say so."""
+    """Status of an incident as text, also for an incident without its opening."""
     return "without its opening, which isn't in the graph" if brief.status is None else brief.status.value
 
 
@@ -86,7 +86,7 @@ def _reached_words(brief: IncidentBrief) -> str:
 
 
 def incident_view(found: Incident) -> RenderableType:
-    """Everything of an incident: its state, its scope, who reads bad data, where it is, and what was done."""
+    """View of an incident: its state, scope and reach, consumers of bad data, messages, and all actions."""
     parts: list[RenderableType] = [_header(found), *_scope(found)]
     if found.reach is not None:
         parts += _reach(found.reach)
@@ -201,13 +201,13 @@ def _more(out: Table, number: int, what: str, *, before: int) -> None:
 
 
 def unknown_words(reach: IncidentReach) -> str:
-    """Format how much of a reach isn't known, for the line of its numbers; empty if all of it is known."""
+    """Format the unknown parts of a reach for the line with its totals; empty: the whole reach is known."""
     found = unknown_parts(reach)
     return f"not known: {', '.join(found)}" if found else ""
 
 
 def reach_summary(found: Incident) -> str:
-    """Last line of an incident: how much bad data there is, and whether that is all; empty without its reach."""
+    """Last line of an incident: totals of its reach, and what isn't known; empty: the reach wasn't asked for."""
     if found.reach is None:
         return ""
     bad = bad_datasets(found.reach)
@@ -219,11 +219,11 @@ def reach_summary(found: Incident) -> str:
 
 
 def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
-    """Format the latest record, and what changed since.
+    """Format the latest recorded reach, and the changes since.
 
     Args:
-        recorded: the latest record.
-        asked: whether the graph was asked for the reach of today.
+        recorded: latest recorded reach.
+        asked: whether today's reach was computed, so that the changes are known.
     """
     incomplete = "" if recorded.complete else ", which wasn't complete"
     if not asked:
@@ -261,7 +261,7 @@ def _history(found: Incident) -> RenderableType:
 
 
 def gate_view(found: GateAnswer) -> RenderableType:
-    """Incidents that hold a dataset, or that none does."""
+    """View of the gate's answer: the incidents that hold a dataset, or that none holds it."""
     name = asset_text(found.dataset)
     if found.partition is not None:
         name.append(f"  {shortened(found.partition)}")

@@ -1,7 +1,7 @@
 """Actions on incidents, sent over HTTP: the openings and actions that `headwater incident` publishes.
 
-A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has it soon after.
-Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
+A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has the action soon
+after. Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
 (`HEADWATER_SERVE_DECLARE`), from senders with the scope `incidents`.
 """
 
@@ -53,7 +53,7 @@ _PROBLEMS = problem_responses(
 _LONGEST_MESSAGE = 600
 _MOST_PARTS = 1_000
 _NOBODY = "api"
-"""`by` of an action whose sender has no name."""
+"""Actor of an action whose sender has no name."""
 
 router = area("incidents", needs=Scope.INCIDENTS, responses=_PROBLEMS)
 

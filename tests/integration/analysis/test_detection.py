@@ -421,8 +421,8 @@ def test_what_was_resolved_stays_so_and_a_new_bad_run_opens_another(clean_databa
     assert list(parts(extended).values()) == [["run load 10"]]
     assert open_all(clean_database, reader, extended) == [(first, True)]
     # Somebody takes a part out: it doesn't come back.
-    removed = {"of": first, "at": LATER + timedelta(minutes=1), "removed": (IncidentScope(run="load 10"),)}
-    store(clean_database, [act(IncidentAction.SCOPE_CHANGED, **removed)])
+    removed, after = (IncidentScope(run="load 10"),), LATER + timedelta(minutes=1)
+    store(clean_database, [act(IncidentAction.SCOPE_CHANGED, of=first, at=after, removed=removed)])
     assert parts(found(reader)) == {}
     resolution = {"resolution": IncidentResolution.FALSE_POSITIVE, "reason": "r"}
     store(clean_database, [act(IncidentAction.RESOLVED, of=first, at=LATER + timedelta(minutes=2), **resolution)])
