@@ -187,7 +187,7 @@ COMMANDS: dict[str, Command] = {
     "incident": Command(
         "headwater.commands.incident",
         _REPAIR,
-        "Incidents: open one, see what it reached, and work on it.",
+        "Incidents of bad data: open one, see its reach, and work on it.",
         extra="materializer",
     ),
     "campaign": Command(

@@ -415,7 +415,7 @@ def notify_(
         list[str] | None,
         typer.Argument(
             metavar="[ID]...",
-            help="Ids of incidents, or beginnings of ids. Default: all open incidents, and incidents that were resolved "
+            help="Ids of incidents, or beginnings of ids. Default: all open incidents, and those that were resolved "
             "since the last message.",
             show_default=False,
         ),
@@ -426,7 +426,7 @@ def notify_(
 ) -> None:
     """Notify owners and consumers of datasets that incidents reached, once per incident and change.
 
-    Accepted messages are recorded. Exit status 5: a service didn't accept a message; the next round sends it again.
+    Accepted messages are recorded. Exit status 5: a service refused a message, which the next round sends again.
 
     headwater incident notify --channels channels.toml --every 60s
 

@@ -187,7 +187,7 @@ def gated(
     max_severity: Annotated[
         Severity | None,
         Query(
-            description="Only incidents of this severity or worse hold the dataset. Incidents without a severity always do."
+            description="Only incidents of this severity or worse hold the dataset; one without a severity always does."
         ),
     ] = None,
 ) -> Response:
