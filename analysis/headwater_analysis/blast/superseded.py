@@ -198,13 +198,13 @@ def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part |
     if not partitions:
         return part, None
     if part.kind is PartKind.SNAPSHOT and part.partitions:
-        gone = tuple(place for place in part.partitions if is_inside(place, partitions))
-        left = tuple(place for place in part.partitions if place not in gone)
+        gone = tuple(each for each in part.partitions if is_inside(each, partitions))
+        left = tuple(each for each in part.partitions if each not in gone)
         return (
             replace(part, partitions=gone) if gone else None,
             replace(part, partitions=left) if left else None,
         )
-    if part.kind is PartKind.FILES and all(is_inside(place, partitions) for place in partitions_of(part) or ("",)):
+    if part.kind is PartKind.FILES and all(is_inside(each, partitions) for each in partitions_of(part) or ("",)):
         return part, None
     if part.kind is PartKind.FILES and part.files:
         inside = tuple(f for f in part.files if is_inside(partition_of(f), partitions))

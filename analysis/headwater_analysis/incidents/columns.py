@@ -118,22 +118,22 @@ def reached_columns(
     rows_fault = fault_of(state.type, state.cause, of_column=False)
     if rows_fault not in OF_ROWS and all(origin.part.column is None for origin in origins):
         return ColumnReach(all_columns=EFFECTS[rows_fault][ColumnUse.VALUE].effect, restricts=restricts)
-    reading = _Reading(context, hops)
+    search = _ColumnSearch(context, hops)
     for origin in origins:
         column = origin.part.column
         fault = fault_of(state.type, state.cause, of_column=column is not None)
         for key in _datasets(context, origin):
-            reading.begin(key, None if fault in OF_ROWS else column, fault)
+            search.begin(key, None if fault in OF_ROWS else column, fault)
     held: dict[str, Certainty] = {}
     for each in tainted:
         if each.parts:
             held[each.dataset.key] = surest([each.certainty, held.get(each.dataset.key, Certainty.UNKNOWN)])
-    walked = reading.walk()
-    columns, more = reading.columns(walked, held)
+    walked = search.walk()
+    columns, more = search.columns(walked, held)
     return ColumnReach(
         columns=columns,
-        unknown=reading.unknown(walked, held),
-        truncated=more or reading.cut,
+        unknown=search.unknown(walked, held),
+        truncated=more or search.cut,
         restricts=restricts,
     )
 
@@ -146,7 +146,7 @@ def _datasets(context: Context, origin: Origin) -> list[str]:
     return sorted({context.datasets.shown_key(part.dataset.key) for part in written})
 
 
-class _Reading:
+class _ColumnSearch:
     """Lookup of the columns of one reach.
 
     Attributes:
@@ -254,23 +254,23 @@ class _Reading:
         for visit in frontier:
             if visit.whole:
                 for column in parts.get(visit.node, ()):
-                    self._list(column)
+                    self._count(column)
                     yield WalkStep(visit, visit._replace(node=column, whole=False), -1, 0)
         for edge in edges:
-            place = dataset_of[edge.stored.target]
+            dataset = dataset_of[edge.stored.target]
             for visit in visits[edge.source]:
-                yield from self._steps(visit, edge, place, grouped=(edge.stored.job, place) in grouping)
+                yield from self._steps(visit, edge, dataset, grouped=(edge.stored.job, dataset) in grouping)
 
     def _is_passed(self, edge: LeavingEdge, dataset_of: Mapping[int, int]) -> bool:
         read, written = (self._keys.get(dataset_of[node]) for node in (edge.source, edge.stored.target))
         return read is not None and written is not None and (read, edge.stored.job, written) in self._passed
 
-    def _list(self, column: int) -> None:
+    def _count(self, column: int) -> None:
         if column not in self._keys:
             self._listed.add(column)
 
     def _steps(
-        self, visit: FaultVisit, edge: LeavingEdge, place: int, *, grouped: bool
+        self, visit: FaultVisit, edge: LeavingEdge, dataset: int, *, grouped: bool
     ) -> Iterator[WalkStep[FaultVisit]]:
         stored = edge.stored
         known = use_of(stored.kind, edge.text, edge.field, grouped=grouped)
@@ -286,10 +286,10 @@ class _Reading:
         facts = _Facts(stored.job, stored.kind, known.function, known.use, found.because, tuple(remarks))
         bound = visit.bound or bool(remarks)
         target = FaultVisit(stored.target, found.then, found.effect, bound, stored.whole)
-        self._list(stored.target)
+        self._count(stored.target)
         yield WalkStep(visit, target, stored.edge, facts=facts)
         if found.then in OF_ROWS and not stored.whole:
-            yield WalkStep(visit, target._replace(node=place), stored.edge, facts=facts)
+            yield WalkStep(visit, target._replace(node=dataset), stored.edge, facts=facts)
 
     def columns(
         self, walked: Walk[FaultVisit], held: Mapping[str, Certainty]
@@ -307,8 +307,8 @@ class _Reading:
                 if _order(visit, found.hops) < _order(known, walked.found[known].hops):
                     worst[visit.node] = visit
         facts = self._graph.facts(worst)
-        place = {node: self._keys.get(each.dataset, "") for node, each in facts.items()}
-        listed = [node for node in worst if place[node] in held]
+        dataset_of = {node: self._keys.get(each.dataset, "") for node, each in facts.items()}
+        listed = [node for node in worst if dataset_of[node] in held]
         listed.sort(key=lambda node: (*_order(worst[node], walked.found[worst[node]].hops), facts[node].key))
         shown = listed[:MOST_COLUMNS]
         paths = {node: [step for step in walked.path(worst[node]) if step.hops] for node in shown}
@@ -316,7 +316,7 @@ class _Reading:
         assets = (
             {row["node"]: row for row in self._tx.one("impact/assets", nodes=sorted(named))["assets"]} if named else {}
         )
-        columns = [self._column(worst[node], paths[node], assets, held[place[node]]) for node in shown]
+        columns = [self._column(worst[node], paths[node], assets, held[dataset_of[node]]) for node in shown]
         ordered = sorted(
             columns,
             key=lambda each: (
@@ -349,11 +349,11 @@ class _Reading:
             effect=visit.effect,
             certainty=weakest(certainty, Certainty.UPPER_BOUND) if visit.bound else certainty,
             depth=len(path),
-            via=tuple(self._way(_Facts(*step.facts)) for step in path),
-            why=" ".join([f"{_WORDS[last.use]} {name}: {last.because}.", *remarks]),
+            via=tuple(self._via_text(_Facts(*step.facts)) for step in path),
+            why=" ".join([f"{_USE_WORDS[last.use]} {name}: {last.because}.", *remarks]),
         )
 
-    def _way(self, facts: _Facts) -> str:
+    def _via_text(self, facts: _Facts) -> str:
         kind = facts.kind if facts.function is None else f"{facts.kind} {facts.function}"
         return f"{self._jobs[facts.job].name}: {kind}"
 
@@ -388,7 +388,7 @@ class _Reading:
         return tuple(UnknownColumns(dataset=assets[key], why=whys[key]) for key in listed)
 
 
-_WORDS: Final = {
+_USE_WORDS: Final = {
     ColumnUse.VALUE: "Made row by row from",
     ColumnUse.GROUPED: "Made row by row from",
     ColumnUse.AGGREGATE: "Aggregated from",

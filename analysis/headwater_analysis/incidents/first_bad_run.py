@@ -27,7 +27,7 @@ LOOKED_BACK_RUNS: Final = 200
 
 
 @dataclass(slots=True)
-class _Turn:
+class _Search:
     """Search for the first bad and the last good step of a dataset or job.
 
     Attributes:
@@ -55,19 +55,19 @@ def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], 
         hops: steps that bad data passed through; none of them counts as good.
         limit: maximum number of steps that wrote bad parts.
     """
-    turns = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
-    bad = [*hops, *(turn.first for turn in turns if turn.first is not None)]
-    _look_up_batches(context, turns, _ranges(bad))
-    _look_up_runs(context, turns, sorted({run.run_id for hop in bad for run in hop.step.runs if _is_run(hop.step)}))
+    searches = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
+    bad = [*hops, *(search.first for search in searches if search.first is not None)]
+    _look_up_batches(context, searches, _ranges(bad))
+    _look_up_runs(context, searches, sorted({run.run_id for hop in bad for run in hop.step.runs if _is_run(hop.step)}))
     return tuple(
         BadSince(
-            of=turn.of,
-            first_bad=turn.bad,
-            last_good=turn.good,
-            certainty=Certainty.UNKNOWN if turn.first is None else turn.first.certainty,
-            why=" ".join([*turn.why, *_compared(turn)]),
+            of=search.of,
+            first_bad=search.bad,
+            last_good=search.good,
+            certainty=Certainty.UNKNOWN if search.first is None else search.first.certainty,
+            why=" ".join([*search.why, *_compared(search)]),
         )
-        for turn in turns
+        for search in searches
     )
 
 
@@ -81,7 +81,7 @@ def _is_whole(part: IncidentScope) -> bool:
     return not times and (part.offsets, part.files, part.version, part.partition) == (None, None, None, None)
 
 
-def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Turn]:
+def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Search]:
     unknown: dict[str, str] = {}
     parts: dict[str, dict[Part, None]] = {}
     for origin in origins:
@@ -96,19 +96,19 @@ def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> lis
     followed = [part for key, some in parts.items() if key not in unknown for part in some]
     writers = Context(context.tx, context.datasets, backward=True, horizon=None, limit=limit)
     found = follow(writers, followed, depth=1, limit=limit).hops if followed else ()
-    turns = []
+    searches = []
     for key, some in parts.items():
         of = context.datasets[key]
         if key in unknown:
-            turns.append(_Turn(of, key, None, [unknown[key]]))
+            searches.append(_Search(of, key, None, [unknown[key]]))
             continue
         first, why = _first([hop for hop in found if any(_may_be_of(hop, key, part) for part in some)])
         if first is None:
             why = ["No known run or micro-batch wrote the bad data."]
         if writers.cut:
             why.append("A limit was reached: an earlier run or micro-batch may have written bad data.")
-        turns.append(_Turn(of, key, first, why))
-    return turns
+        searches.append(_Search(of, key, first, why))
+    return searches
 
 
 def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
@@ -118,17 +118,17 @@ def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
     return not is_early and any(written.dataset.key == dataset for written in hop.outputs)
 
 
-def _of_jobs(origins: Iterable[Origin]) -> list[_Turn]:
+def _of_jobs(origins: Iterable[Origin]) -> list[_Search]:
     by_job: dict[str, tuple[Asset, dict[Hop, None]]] = {}
     for origin in origins:
         for hop in origin.hops:
             if (job := hop.step.job) is not None:
                 by_job.setdefault(job.key, (job, {}))[1][hop] = None
-    turns = []
+    searches = []
     for job, hops in by_job.values():
         first, why = _first(list(hops))
-        turns.append(_Turn(job, None, first, why))
-    return turns
+        searches.append(_Search(job, None, first, why))
+    return searches
 
 
 def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
@@ -161,13 +161,13 @@ def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str, list[tuple[int, int]]]) -> None:
+def _look_up_batches(context: Context, searches: Sequence[_Search], bad: Mapping[str, list[tuple[int, int]]]) -> None:
     """Look up first bad micro-batches, and the last good micro-batches before them."""
     asked = []
-    for turn in turns:
-        step = None if turn.first is None else turn.first.step
+    for search in searches:
+        step = None if search.first is None else search.first.step
         if step is not None and step.query_id is not None and step.first_batch is not None:
-            asked.append((turn, step, query_key(context.tx.tenant, step.query_id), step.first_batch))
+            asked.append((search, step, query_key(context.tx.tenant, step.query_id), step.first_batch))
     if not asked:
         return
     first = {
@@ -176,21 +176,21 @@ def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str,
         for batch in [read_batch(row(interval))]
     }
     earlier = before(context.tx, [(key, number) for _, _, key, number in asked], LOOKED_BACK_BATCHES)
-    for (turn, step, key, number), batches in zip(asked, earlier, strict=True):
+    for (search, step, key, number), batches in zip(asked, earlier, strict=True):
         known = first.get((key, number))
-        turn.bad = _unread(step, number) if known is None else _of_batch(step, known)
+        search.bad = _unread(step, number) if known is None else _of_batch(step, known)
         if known is None:
-            turn.why.append(f"Nothing more is known of batch {number}.")
+            search.why.append(f"Nothing more is known of batch {number}.")
         ranges = bad.get(step.query_id or "", [])
-        good = next((each for each in batches if _is_good(context, each, turn.dataset, ranges)), None)
+        good = next((each for each in batches if _is_good(context, each, search.dataset, ranges)), None)
         if good is not None:
-            turn.good = _of_batch(step, good)
+            search.good = _of_batch(step, good)
         elif len(batches) == LOOKED_BACK_BATCHES:
-            turn.why.append(
+            search.why.append(
                 f"None of the {LOOKED_BACK_BATCHES} micro-batches before the first bad one is known to be good."
             )
         else:
-            turn.why.append("No micro-batch before the first bad one is known to be good.")
+            search.why.append("No micro-batch before the first bad one is known to be good.")
 
 
 def _is_good(context: Context, batch: Batch, dataset: str | None, bad: Iterable[tuple[int, int]]) -> bool:
@@ -220,32 +220,32 @@ def _of_batch(step: Step, batch: Batch) -> WritingStep:
     )
 
 
-def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) -> None:
+def _look_up_runs(context: Context, searches: Sequence[_Search], bad: Sequence[str]) -> None:
     """Look up the last good batch runs before first bad runs."""
     wants: list[dict[str, Any]] = []
-    of: dict[int, _Turn] = {}
-    for n, turn in enumerate(turns):
-        step = None if turn.first is None else turn.first.step
+    of: dict[int, _Search] = {}
+    for n, search in enumerate(searches):
+        step = None if search.first is None else search.first.step
         if step is None or not _is_run(step):
             continue
-        turn.bad = _of_run(step.job, step.runs[0], step.started_at)
-        of[n] = turn
+        search.bad = _of_run(step.job, step.runs[0], step.started_at)
+        of[n] = search
         if step.job is None or step.started_at is None:
-            turn.why.append("The start of the first bad run isn't known, and neither is the run before it.")
+            search.why.append("The start of the first bad run isn't known, and neither is the run before it.")
             continue
-        names = None if turn.dataset is None else context.datasets.keys_of(turn.dataset)
+        names = None if search.dataset is None else context.datasets.keys_of(search.dataset)
         wants.append({"n": n, "job": step.job.key, "before": step.started_at, "datasets": names})
     rows = context.tx.rows("incidents/earlier_runs", wants=wants, bad=bad, most=LOOKED_BACK_RUNS) if wants else []
     found = {each["n"]: each for each in rows}
     for want in wants:
-        turn = of[want["n"]]
+        search = of[want["n"]]
         if (each := found.get(want["n"])) is None:
-            turn.why.append(
+            search.why.append(
                 f"None of the job's last {LOOKED_BACK_RUNS} complete runs before the first bad one is known to be good."
             )
             continue
         run = read_run(each)
-        turn.good = _of_run(run.job, run.brief, run.started_at)
+        search.good = _of_run(run.job, run.brief, run.started_at)
 
 
 def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingStep:
@@ -259,11 +259,11 @@ def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingSte
     )
 
 
-def _compared(turn: _Turn) -> list[str]:
+def _compared(search: _Search) -> list[str]:
     """Sentence about the code versions of the first bad and the last good step."""
-    if turn.bad is None or turn.good is None:
+    if search.bad is None or search.good is None:
         return []
-    now, then = turn.bad.code_version, turn.good.code_version
+    now, then = search.bad.code_version, search.good.code_version
     if now is None or then is None:
         return ["It isn't known whether the code changed in between."]
     return (

@@ -144,8 +144,8 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
     if repaired.offsets is not None:
         return _offsets(repaired, part)
     if repaired.files is not None:
-        places = [canonical_path(path) for path in repaired.files]
-        return _files(part, lambda path: any(is_within(canonical_path(path), place) for place in places))
+        repaired_paths = [canonical_path(path) for path in repaired.files]
+        return _files(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
     if repaired.version is not None:
         is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
         return (part, None) if is_it and repaired.partition is None else (None, part)

@@ -59,5 +59,5 @@ def span_words(seconds: float) -> str:
     hours, rest = divmod(whole.seconds, 3_600)
     minutes, left = divmod(rest, 60)
     units = ((whole.days, "d"), (hours, "h"), (minutes, "min"), (left, "s"))
-    first = next((place for place, (number, _) in enumerate(units) if number), len(units) - 1)
+    first = next((index for index, (number, _) in enumerate(units) if number), len(units) - 1)
     return " ".join(f"{number:,} {unit}" for number, unit in units[first : first + 2] if number) or "0 s"

@@ -73,9 +73,9 @@ def is_address(address: str) -> bool:
 
 def send(address: str, message: ChannelMessage) -> str:
     """Send a message to an address that `is_address` accepts; return the reason of a failure, empty if accepted."""
-    by: Callable[[str, ChannelMessage], str] = _send_alert if _is_alertmanager(address) else _send_by_apprise
+    sender: Callable[[str, ChannelMessage], str] = _send_alert if _is_alertmanager(address) else _send_by_apprise
     try:
-        return within(SECONDS, lambda: by(address, message))
+        return within(SECONDS, lambda: sender(address, message))
     except TimeoutError:
         return f"no answer within {SECONDS:g} s"
     except Exception as error:  # noqa: BLE001  services raise any error; its text may contain the address
@@ -130,9 +130,9 @@ def _send_alert(address: str, message: ChannelMessage) -> str:
     _silence()
     url = urlsplit(address)
     scheme = _ALERTMANAGER[url.scheme.lower()]
-    place = url.netloc if url.port is not None or scheme == "https" else f"{url.netloc}:{_PORT}"
+    host = url.netloc if url.port is not None or scheme == "https" else f"{url.netloc}:{_PORT}"
     response = httpx2.post(
-        f"{scheme}://{place}{url.path.rstrip('/')}/api/v2/alerts",
+        f"{scheme}://{host}{url.path.rstrip('/')}/api/v2/alerts",
         json=alerts(message, datetime.now(UTC)),
         timeout=SECONDS,
         follow_redirects=False,

@@ -91,7 +91,7 @@ RESTORES: dict[str, tuple[list[LineageEvent], list[tuple[str, Certainty]]]] = {
 
 @pytest.mark.parametrize("title", RESTORES)
 def test_a_restore(clean_database: Driver, reader: Reader, title: str) -> None:
-    """What a restore of bad data wrote is bad, too."""
+    """The output of a restore of bad data is bad, too."""
     restored, expected = RESTORES[title]
     write(clean_database, events=[*LOADS, opened(BAD), *restored])
     found = reach(reader)

@@ -157,7 +157,7 @@ SCOPES: dict[str, tuple[IncidentScope, list[Any], list[int], Certainty]] = {
     "micro-batches": (IncidentScope(query=FIRST, from_batch=2, to_batch=3), [], [2, 3], EXACT),
     "micro-batches of a time": (span(29, 30, query=FIRST), [], [2], EXACT),
     "a consumer": (IncidentScope(consumer="team"), [], [], EXACT),
-    "an unknown dataset": (IncidentScope(dataset=topic("unknown")), [], [], UNKNOWN),
+    "an unknown dataset": (IncidentScope(dataset=topic("unknown")), ["UNKNOWN"], [], UNKNOWN),
     "an unknown run": (IncidentScope(run="unknown"), [], [], UNKNOWN),
     "an unknown job": (IncidentScope(job=JobRef("jobs", "unknown")), [], [], UNKNOWN),
     "an unknown query": (IncidentScope(query="unknown"), [], [], UNKNOWN),
@@ -171,14 +171,13 @@ def test_scopes(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> 
             write(pipeline, events=[opened(scope, of=title)])
             found = reach(reader, title)
             [part] = found.scope
-            assert (part.certainty, found.complete, bool(found.blast.hops)) == (
-                *(certainty, certainty is not UNKNOWN),
-                bool(batches) or begun in (["part-3"], ["UNKNOWN"]),
-            )
+            is_of_report = title in ("a file", "a folder")
+            assert (part.certainty, found.complete) == (certainty, certainty is not UNKNOWN)
+            assert bool(found.blast.hops) == (bool(batches) or is_of_report)
             assert [unit for units_ in start(found).values() for unit in units_] == begun
             made = tainted(found)
             assert made.get("/lake/files", []) == [f"part-{batch}" for batch in batches]
-            assert ("/lake/report" in made) == bool({2, 3} & {*batches} or begun in (["part-3"], ["UNKNOWN"]))
+            assert ("/lake/report" in made) == (bool({2, 3} & {*batches}) or is_of_report)
             if batches and not begun:
                 assert made["mid"] == [(0, batches[0] * 10, batches[-1] * 10 + 10)]
                 assert (part.hops, found.blast.hops[0].depth) == ((1,), 0)

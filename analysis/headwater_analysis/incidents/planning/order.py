@@ -63,23 +63,23 @@ def repair_groups(steps: Iterable[BadStep]) -> list[RepairGroup]:
     """Group steps, and sort the groups: writers before readers, then by depth, then by name of the job."""
     whole = _grouped(steps, by_depth=False)
     cyclic = _in_cycles(whole)
-    groups = [each for place, each in enumerate(whole) if place not in cyclic]
+    groups = [each for index, each in enumerate(whole) if index not in cyclic]
     alone = len(groups)
-    groups += _grouped((step for place in sorted(cyclic) for step in whole[place]), by_depth=True)
+    groups += _grouped((step for index in sorted(cyclic) for step in whole[index]), by_depth=True)
     before = _before(groups)
-    for place in range(alone, len(groups)):
-        depth = _depth(groups[place])
-        before[place] = {other for other in before[place] if other < alone or _depth(groups[other]) < depth}
+    for index in range(alone, len(groups)):
+        depth = _depth(groups[index])
+        before[index] = {other for other in before[index] if other < alone or _depth(groups[other]) < depth}
     order = _ordered(groups, before)
-    numbers = {place: number for number, place in enumerate(order)}
+    numbers = {index: number for number, index in enumerate(order)}
     return [
         RepairGroup(
-            steps=tuple(groups[place]),
-            after=tuple(sorted(numbers[other] for other in before[place])),
-            reads_own=bool(_reads(groups[place]) & _writes(groups[place])),
-            in_cycle=place >= alone,
+            steps=tuple(groups[index]),
+            after=tuple(sorted(numbers[other] for other in before[index])),
+            reads_own=bool(_reads(groups[index]) & _writes(groups[index])),
+            in_cycle=index >= alone,
         )
-        for place in order
+        for index in order
     ]
 
 
@@ -112,21 +112,21 @@ def _writes(group: Iterable[BadStep]) -> frozenset[str]:
 def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
     """For the index of each group: indices of the other groups that write a dataset which it reads."""
     writers: dict[str, set[int]] = defaultdict(set)
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         for key in _writes(group):
-            writers[key].add(place)
+            writers[key].add(index)
     return {
-        place: {other for key in _reads(group) for other in writers[key] if other != place}
-        for place, group in enumerate(groups)
+        index: {other for key in _reads(group) for other in writers[key] if other != index}
+        for index, group in enumerate(groups)
     }
 
 
 def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
     """For the index of each group: indices of the groups that wait for it."""
-    after: dict[int, set[int]] = {place: set() for place in before}
-    for place, others in before.items():
+    after: dict[int, set[int]] = {index: set() for index in before}
+    for index, others in before.items():
         for other in others:
-            after[other].add(place)
+            after[other].add(index)
     return after
 
 
@@ -136,29 +136,29 @@ def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
     after = _after(before)
     left = set(before)
     for ahead, behind in ((before, after), (after, before)):
-        free = [place for place in left if not ahead[place] & left]
+        free = [index for index in left if not ahead[index] & left]
         while free:
-            place = free.pop()
-            left.discard(place)
-            free += [other for other in behind[place] & left if not ahead[other] & left]
+            index = free.pop()
+            left.discard(index)
+            free += [other for other in behind[index] & left if not ahead[other] & left]
     return left
 
 
 def _ordered(groups: Sequence[Sequence[BadStep]], before: Mapping[int, set[int]]) -> list[int]:
-    waiting = {place: len(others) for place, others in before.items()}
+    waiting = {index: len(others) for index, others in before.items()}
     after = _after(before)
 
-    def rank(place: int) -> tuple[int, str, int]:
-        job = groups[place][0].hop.step.job
-        return _depth(groups[place]), "" if job is None else f"{job.namespace} {job.name}", place
+    def rank(index: int) -> tuple[int, str, int]:
+        job = groups[index][0].hop.step.job
+        return _depth(groups[index]), "" if job is None else f"{job.namespace} {job.name}", index
 
-    free = [rank(place) for place, number in waiting.items() if not number]
+    free = [rank(index) for index, number in waiting.items() if not number]
     heapq.heapify(free)
     order: list[int] = []
     while free:
-        *_, place = heapq.heappop(free)
-        order.append(place)
-        for other in after[place]:
+        *_, index = heapq.heappop(free)
+        order.append(index)
+        for other in after[index]:
             waiting[other] -= 1
             if not waiting[other]:
                 heapq.heappush(free, rank(other))

@@ -265,7 +265,7 @@ class _Planner:
         numbers: list[int] = []
         tainted = frozenset(run.run_id for hop in self._reach.blast.hops for run in hop.step.runs)
         for group in groups:
-            after = {numbers[place] for place in group.after}
+            after = {numbers[index] for index in group.after}
             for each, number in corrected:
                 if each.loads & group.reads or any(step in each.steps for step in group.steps):
                     after.add(number)
