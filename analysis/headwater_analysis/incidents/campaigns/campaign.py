@@ -121,7 +121,7 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
     began = min(begins, default=None)
     context = Context(tx, Datasets(tx), backward=False, horizon=None, limit=LIMIT, arrivals=arrivals)
     jobs = _jobs(tx, key)
-    written = restated(context, key, total=total)
+    datasets, unknown = restated(context, key, total=total)
     of_incidents = repaired(tx, campaign_id, key, began=began, arrivals=arrivals)
     more_jobs = [f"jobs beyond the latest {MOST_JOBS}"] if sum(each.runs for each in jobs) < total else []
     return Campaign(
@@ -134,11 +134,11 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
         began=began,
         ended=max(ends, default=None) if not unfinished else None,
         jobs=jobs,
-        restated=written.datasets,
+        restated=datasets,
         campaign_incidents=of_incidents.incidents,
         followed=of_incidents.followed,
-        consumers=_consumers(tx, [each.dataset.key for each in written.datasets], of_incidents.incidents),
-        unknown=(*more_jobs, *written.unknown, *of_incidents.unknown),
+        consumers=_consumers(tx, [each.dataset.key for each in datasets], of_incidents.incidents),
+        unknown=(*more_jobs, *unknown, *of_incidents.unknown),
         notes=tuple(context.notes),
     )
 

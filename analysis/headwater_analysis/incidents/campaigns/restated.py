@@ -32,32 +32,22 @@ ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
 
 
 @dataclass(slots=True)
-class Restated:
-    """Everything that the runs of a campaign restated.
-
-    Attributes:
-        datasets: the datasets, by name.
-        unknown: unknown facts, a few words each.
-    """
-
-    datasets: tuple[RestatedDataset, ...]
-    unknown: list[str]
-
-
-@dataclass(slots=True)
 class _Writes:
     runs: set[str] = field(default_factory=set)
     partitions: set[str] = field(default_factory=set)
     parts: list[Part] = field(default_factory=list)
 
 
-def restated(context: Context, campaign: str, *, total: int) -> Restated:
+def restated(context: Context, campaign: str, *, total: int) -> tuple[tuple[RestatedDataset, ...], list[str]]:
     """Find the data that the runs of a campaign restated.
 
     Args:
         context: context of a trace, forwards.
         campaign: key of the campaign.
         total: number of all runs of the campaign.
+
+    Returns:
+        The datasets, by name, and unknown facts, a few words each.
     """
     runs = [read_run(row) for row in context.tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
     found: dict[str, dict[Restatement, _Writes]] = defaultdict(lambda: defaultdict(_Writes))
@@ -86,7 +76,7 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
         (unclear, f"what was written to, or replaced in, {amount(unclear, 'dataset')}"),
     )
     datasets = sorted((_dataset(kinds) for kinds in found.values()), key=lambda each: each.dataset.spelling)
-    return Restated(tuple(datasets), [text for number, text in words if number > 0])
+    return tuple(datasets), [text for number, text in words if number > 0]
 
 
 def _state(run: Run) -> str | None:

@@ -12,7 +12,7 @@ An outcome without a dataset is about the output of its run or micro-batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -83,72 +83,35 @@ def _identity(outcome: Quality) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedRun:
-    """A run with assertions.
-
-    Attributes:
-        run_id, job: id of the run, and name of its job.
-        began, ended: start and end of the run; without an end, `ended` is the time of its last event.
-        wrote, read: datasets that the run wrote and read, by key.
-        uncommitted: keys of datasets whose output the run didn't commit.
-    """
-
-    run_id: str
-    job: str
-    began: datetime | None
-    ended: datetime | None
-    wrote: dict[str, Asset]
-    read: dict[str, Asset]
-    uncommitted: frozenset[str]
-
-    def written(self, key: str | None) -> list[Asset]:
-        """Dataset with this key, if the run wrote it; None: all datasets that the run wrote."""
-        if key is None:
-            return sorted(self.wrote.values(), key=lambda asset: asset.spelling)
-        return [self.wrote[key]] if key in self.wrote else []
-
-
-def _checked_run(row: Mapping[str, Any], datasets: ShownDatasets) -> _CheckedRun:
-    uses = [(use, is_uncommitted, datasets.of(dataset["key"])) for use, is_uncommitted, dataset in row["uses"]]
-    return _CheckedRun(
-        run_id=row["run"]["run_id"],
-        job=job_text(row["job"]["namespace"], row["job"]["name"]),
-        began=moment(row["began"]),
-        ended=moment(row["ended"]),
-        wrote={asset.key: asset for use, is_uncommitted, asset in uses if use == "PRODUCED" and not is_uncommitted},
-        read={asset.key: asset for use, _, asset in uses if use == "CONSUMED"},
-        uncommitted=frozenset(asset.key for _, is_uncommitted, asset in uses if is_uncommitted),
-    )
-
-
 def _of_run(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[tuple[Quality, DataFault | str]]:
     """Failed outcomes of a run, each with its fault, or with a clause on what isn't known about it."""
-    run = _checked_run(row, datasets)
+    run_id, job = row["run"]["run_id"], job_text(row["job"]["namespace"], row["job"]["name"])
+    ended = moment(row["ended"])  # without an end: time of the run's last event
+    uses = [(use, is_uncommitted, datasets.of(dataset["key"])) for use, is_uncommitted, dataset in row["uses"]]
+    wrote = {asset.key: asset for use, is_uncommitted, asset in uses if use == "PRODUCED" and not is_uncommitted}
+    read = {asset.key: asset for use, _, asset in uses if use == "CONSUMED"}
+    uncommitted = {asset.key for _, is_uncommitted, asset in uses if is_uncommitted}
     for outcome in quality(row["run"]):
         if outcome.passed:
             continue
-        key = datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name) if outcome.dataset_name else None
-        wrote = run.written(key)
-        if wrote:
-            yield outcome, _fault(outcome, wrote, run.job, IncidentScope(run=run.run_id), run.ended, datasets)
-        elif key is not None and key in run.read:
-            yield outcome, _of_reading(outcome, run.read[key], run, datasets)
-        elif key is None and not run.uncommitted:
-            yield outcome, f"the data that {outcome.assertion} in run {run.run_id} checked: the run has no known output"
-        elif key is not None and key not in run.uncommitted:
-            name = spelling(outcome.dataset_namespace or "", outcome.dataset_name or "")
-            yield outcome, f"the bad part of {name}: run {run.run_id}, which checked it, isn't known to use it"
-
-
-def _of_reading(outcome: Quality, asset: Asset, run: _CheckedRun, datasets: ShownDatasets) -> DataFault:
-    part = IncidentScope(
-        dataset=dataset_ref(asset),
-        column=datasets.column(asset, outcome.column),
-        until=run.ended,
-        clock=IncidentClock.PROCESSING,
-    )
-    return replace(_fault(outcome, [asset], run.job, part, run.ended, datasets), began=run.began)
+        if not outcome.dataset_name:
+            if wrote:
+                about = sorted(wrote.values(), key=lambda asset: asset.spelling)
+                yield outcome, _fault(outcome, about, job, IncidentScope(run=run_id), ended, datasets)
+            elif not uncommitted:
+                yield outcome, f"the data that {outcome.assertion} in run {run_id} checked: the run has no known output"
+            continue
+        key = datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name)
+        if key in wrote:
+            yield outcome, _fault(outcome, [wrote[key]], job, IncidentScope(run=run_id), ended, datasets)
+        elif key in read:
+            column, clock = datasets.column(read[key], outcome.column), IncidentClock.PROCESSING
+            part = IncidentScope(dataset=dataset_ref(read[key]), column=column, until=ended, clock=clock)
+            fault = _fault(outcome, [read[key]], job, part, ended, datasets)
+            yield outcome, replace(fault, began=moment(row["began"]))
+        elif key not in uncommitted:
+            name = spelling(outcome.dataset_namespace or "", outcome.dataset_name)
+            yield outcome, f"the bad part of {name}: run {run_id}, which checked it, isn't known to use it"
 
 
 def _fault(
