@@ -215,8 +215,8 @@ class IncidentReach:
         spreading: queries whose state took in bad records.
         complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
         columns: columns that the fault reached, of datasets with bad data; the strongest effect first, at most 1,000.
-            Columns in which the fault began aren't listed. No further column is affected, except by the next three
-            fields.
+            Columns in which the fault began aren't listed. No further column is affected, unless `columns_unknown`,
+            `columns_truncated` or `all_columns` states so.
         columns_unknown: datasets with bad data in which further columns may be affected, by name.
         columns_truncated: whether the fault reached further columns.
         all_columns: effect on every column that is made from bad data. It is set if no part of the scope names a column
