@@ -428,7 +428,7 @@ def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
         first, last = _batches_of_time(context, query, first, last, part.since, part.until)
     if first > last:
         known = (
-            "None of the given micro-batches is known; the graph has "
+            "No known micro-batch belongs to this part; the graph has "
             f"{batches_text(query.first_batch, query.last_batch)} of the query."
         )
         return Origin(part=part, certainty=Certainty.UNKNOWN, why=known)
