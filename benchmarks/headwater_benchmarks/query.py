@@ -13,7 +13,7 @@ from rich.console import Group
 
 from headwater.console import console
 from headwater_analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
-from headwater_analysis.incidents import incident
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader, reading_driver
 from headwater_analysis.trace import Offsets, trace

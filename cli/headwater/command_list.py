@@ -75,7 +75,7 @@ _ABOUT = {
         "check": "Check the graph by rules that hold if lineage can be trusted. Exit status 5: a rule is broken.",
     },
     "Work on bad data: incidents, and a gate for jobs that would read it": {
-        "incident": "Incidents: open one, see what it reached, and work on it.",
+        "incident": "Incidents of bad data: open one, see its reach, and work on it.",
         "campaign": "List backfill campaigns, or show one: its runs, what they restated, who was notified, and what "
         "is left.",
         "gate": "Show whether open incidents cover the data that a job would read. Exit status 5: one does, or "

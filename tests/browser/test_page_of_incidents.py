@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from headwater_analysis.incidents import incident
 from headwater_analysis.incidents.actions import PRODUCER
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader
 from headwater_graph.connection import Neo4jTarget

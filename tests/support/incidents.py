@@ -7,8 +7,15 @@ from datetime import UTC, datetime
 
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.blast import Blast, Superseded, Tainted, Totals
-from headwater_analysis.incidents import Incident, IncidentBrief, IncidentReach, ResolvedPart, ScopePart, Spreading
-from headwater_analysis.incidents.answers import ActionTaken
+from headwater_analysis.incidents.answers import (
+    ActionTaken,
+    Incident,
+    IncidentBrief,
+    IncidentReach,
+    ResolvedPart,
+    ScopePart,
+    Spreading,
+)
 from headwater_analysis.trace import Part, PartKind
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.incidents import IncidentStatus

@@ -1,8 +1,8 @@
-"""Blast radius of bad data: everything derived from a run, micro-batches or records, minus what was replaced since.
+"""Blast radius of bad data: everything derived from a run, micro-batches or records that wasn't replaced since.
 
-tainted       the answer: datasets, their tainted and their replaced parts
+tainted       the answer: datasets with their tainted parts and their replaced parts
 origin        start of the search: a run, micro-batches, offsets
-superseded    tainted parts that are gone: overwritten, dropped, of a recreated topic
+superseded    tainted parts that are gone: overwritten, dropped, or records of a recreated topic
 blast_radius  the question
 """
 

@@ -41,12 +41,12 @@ def blast(
 
     Args:
         start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
-        depth: maximum number of hops beyond the outputs of the run or micro-batches; None: all.
+        depth: maximum number of hops beyond the outputs of the run or micro-batches; None: unlimited.
         horizon: as in `trace`.
         arrivals: as in `trace`.
 
     Raises:
-        NotFoundError: no such run, query, micro-batch or topic.
+        NotFoundError: there is no such run, query, micro-batch or topic.
         AmbiguousError: several have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
         AnalysisError: see the tree in `errors`.
@@ -72,7 +72,10 @@ def blast(
 
 
 Repairs: TypeAlias = Callable[[Hop | None, Part], tuple[Part | None, list[Superseded]]]
-"""Function that splits a part that a step wrote (None: any) into what is left of it, and what was declared repaired."""
+"""Function of a hop and a part that splits the part into the rest that is still bad, and the parts declared repaired.
+
+Hop None: the part may have been written by any hop.
+"""
 
 
 def blast_in(
@@ -92,7 +95,7 @@ def blast_in(
         parts: bad parts of datasets.
         origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
         depth, limit: as in `blast`.
-        repairs: removes parts that were declared repaired; None: no part was.
+        repairs: removes parts that were declared repaired; None: no part was declared.
         bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
     """
     found = follow(
@@ -119,7 +122,7 @@ def blast_in(
 
 
 def _read_repaired(hop: Hop, repairs: Repairs) -> bool:
-    """Return whether a step began after all bad parts that it read were repaired."""
+    """Return whether a step began after the repairs of all bad parts that it read."""
     began = hop.step.started_at
     if not hop.inputs or began is None:
         return False
@@ -133,15 +136,10 @@ def _read_repaired(hop: Hop, repairs: Repairs) -> bool:
 def split_outputs(
     context: Context, hops: Iterable[Hop], repairs: Repairs | None = None
 ) -> list[tuple[Hop, Part, Part | None, list[Superseded]]]:
-    """Split everything that steps wrote into what is left of it, and what is gone.
-
-    Args:
-        context: context of the trace.
-        hops: the steps.
-        repairs: as in `blast_in`.
+    """Split each part of the steps' output into the rest that is still bad, and the data that is gone.
 
     Returns:
-        A step, one part of its output, what is left of this part (None: nothing), and what is gone; for each part.
+        For each part: its step, the part, the rest that is still bad (None: nothing), and the parts that are gone.
     """
     written = [
         (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
@@ -181,7 +179,7 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join parts of equal certainty; remove data from less certain parts that a more certain part has."""
+    """Join parts of equal certainty. Data that a more certain part has is removed from the less certain parts."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)

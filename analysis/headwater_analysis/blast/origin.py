@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.reader import Transaction
 from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes, resolve_run
 from headwater_analysis.trace.batches import Batch, Query, Run, read_run, stretches
 from headwater_analysis.trace.by_time import ends, first_after
@@ -76,7 +78,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    # Observed micro-batches of the run. Reconciled ones belong to no run, even if their times lie within this one.
+    # Observed micro-batches of the run. Reconciled ones belong to no run, even if they ran during this run.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
         # First micro-batch since the start of the run: earlier ones belong to the start before.
@@ -95,7 +97,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before another run's first one. Batches without a run may belong to a run that broke off."""
+    """Last micro-batch before the first one of another run. Batches without a run may belong to a broken-off run."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
@@ -110,35 +112,52 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
     """Hop of the micro-batches of a range.
 
     Raises:
-        NotFoundError: no such query, or none of these batches is known.
+        NotFoundError: there is no such query, or none of these batches is known.
         AmbiguousError: several queries have this name, or ids with this prefix.
-        QuestionError: the range ends before it begins.
+        QuestionError: the first id is negative, or the last id is less than the first.
     """
     if not 0 <= bad.first <= bad.last:
-        raise QuestionError("Batch ids begin at 0, and the range doesn't end before it begins.", field="batches")
+        raise QuestionError(
+            "The range of batches is invalid: its first id must be 0 or more, and its last id must not be less than "
+            "its first.",
+            field="batches",
+        )
     key = query_key(context.tx.tenant, bad.query)
-    found = context.queries([key]) or context.queries(_queries_like(context, bad.query))
+    found = context.queries([key]) or context.queries(_queries_like(context.tx, bad.query))
     if not found:
         raise NotFoundError(f"No streaming query with micro-batches has the id or name {bad.query!r}.")
     [query] = found.values()
     first, last = max(bad.first, query.first_batch), min(bad.last, query.last_batch)
     if first > last:
         raise NotFoundError(
-            f"{query.name or query.query_id} has the micro-{batches_text(query.first_batch, query.last_batch)}."
+            f"None of these micro-batches of {query.name or query.query_id} is known; the graph has its "
+            f"{batches_text(query.first_batch, query.last_batch)}."
         )
     return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
 
 
-def _queries_like(context: Context, text: str) -> list[str]:
-    """Key of the query with this name, else of the only query whose id has this prefix. Empty if there is none."""
-    rows = context.tx.rows("blast/queries_by_name", name=text)
+def queries_called(tx: Transaction, text: str) -> Sequence[Mapping[str, Any]]:
+    """Key and id of the streaming query with this id, else with this name, as the only row; empty: there is none.
+
+    Raises:
+        AmbiguousError: several queries have this name.
+    """
+    rows = tx.rows("blast/queries_by_name", name=text)
+    # An id names one query, even if another query has it as its name.
+    rows = [row for row in rows if row["query_id"] == text] or rows
     if len(rows) > 1:
         raise AmbiguousError(
             f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
             candidates=[row["query_id"] for row in rows],
         )
-    if not rows:
-        rows = context.tx.rows("blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES)
+    return rows
+
+
+def _queries_like(tx: Transaction, text: str) -> list[str]:
+    """Key of the query with this id or name, else of the only query whose id has this prefix. Empty: there is none."""
+    rows = queries_called(tx, text) or tx.rows(
+        "blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES
+    )
     if len(rows) > 1:
         raise AmbiguousError(
             f"Several streaming queries have ids that begin with {text!r}: give more of it.",
@@ -153,7 +172,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
-    # If none of these is known, the state of the next known batch counts.
+    # If none of these batches is known, the state of the next known batch counts.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
     state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
     certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
@@ -177,7 +196,10 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
         outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))
         certainty = weakest(certainty, Certainty.UPPER_BOUND)
         ids = ", ".join(range_text(hole.first, hole.last + 1) for hole in holes)
-        sentences.append(f"Nothing is known of batch {ids}: what is there between the known ones counts as its.")
+        sentences.append(
+            f"The graph has no record of batch {ids}: everything between the outputs of the known batches before and "
+            "after it counts as its output."
+        )
     return Hop(
         number=1,
         depth=0,
@@ -194,7 +216,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """Build the step of micro-batches; a SUMMARY if the graph has only summaries of them."""
+    """Build the step of micro-batches; of kind SUMMARY if the graph has only summaries of them."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

@@ -1,7 +1,7 @@
-"""Tainted parts that are gone: overwritten or taken back later, dropped, or of a topic that was recreated since.
+"""Tainted parts that are gone: overwritten or reverted later, dropped, or records of a topic that was recreated since.
 
-A RESTORE makes a table again what it was at a version. It takes back what is certain to have been written after that
-version: by the numbers of exactly known versions, else by the time at which that version's writer ended.
+A RESTORE sets a table back to an earlier version. It reverts data that was certainly written after that version: by the
+numbers of exactly known versions, else by the end of the run or micro-batch that wrote the restored version.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from headwater_analysis.trace.uses import StoredUse, partitions_of
 from headwater_schemas.events import Certainty
 
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
-"""Certainties with which a version is that of the write, and not only the latest one that it may be."""
+"""Certainties with which a part's version is the version of its write, and not only an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A later write that replaced everything, or some partitions, or took everything back after a version.
+    """A later write that replaced the whole dataset or some partitions, or restored an earlier version.
 
     Attributes:
-        by: the step.
-        began: start of the write; anything written before is gone.
-        ended: end of the write.
-        partitions: partitions that it replaced, as `key=value` paths; empty if it replaced everything.
-        restored: of a RESTORE, the version; only what was written after it is gone.
+        by: step that wrote.
+        began: start of the write; only data written before is gone.
+        ended: end of the write; None: not known.
+        partitions: replaced partitions, as `key=value` paths; empty: the whole dataset.
+        restored: for a RESTORE: the restored version; only data written after this version is gone.
     """
 
     by: Step
@@ -71,7 +71,7 @@ class Replacements:
         self._runs(since)
         self._queries(sorted(keys))
         for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
-            # A dataset that lost one of its names, for example by a RENAME, still exists.
+            # Only a drop of the shown name counts: a dataset that lost another name, as by a RENAME, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]
@@ -80,7 +80,7 @@ class Replacements:
                 self._dropped[stored["key"]] = at
 
     def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
-        """Split a part into the remaining and the overwritten data."""
+        """Split a part into the remaining data (None: nothing), and the parts that are gone."""
         written = part.until or part.since
         key = part.dataset.key
         if written is None:
@@ -88,7 +88,7 @@ class Replacements:
         if key in self._dropped and self._dropped[key] > written:
             return None, [Superseded(part=part, why="The dataset was dropped later.", at=self._dropped[key])]
         if self._is_recreated(part, written):
-            return None, [Superseded(part=part, why="The topic was made anew since, and begins at offset 0 again.")]
+            return None, [Superseded(part=part, why="The topic was recreated since, and begins at offset 0 again.")]
         gone: list[Superseded] = []
         left: Part | None = part
         for each in self._found[key]:
@@ -103,10 +103,10 @@ class Replacements:
         return left, gone
 
     def _taken_back(self, part: Part, by: Step, restored: RestoredVersion) -> tuple[Part | None, Part | None]:
-        """Split a part into the data that a RESTORE took back, and the rest: all of it, or nothing."""
+        """Split a part into the data that a RESTORE reverted, and the rest: one is the whole part, the other None."""
         number = version_number(part)
         if number is not None and restored.version is not None:
-            # Data of an inexactly known version is of that version or an earlier one.
+            # If the version isn't known exactly, the data was written with this version or an earlier one.
             if number <= restored.version:
                 return None, part
             if part.certainty in _KNOWN:
@@ -115,8 +115,8 @@ class Replacements:
             return part, None
         to = "a version that isn't known" if restored.version is None else f"version {restored.version}"
         self._context.notes[
-            f"Run {by.runs[0].run_id} restored {part.dataset.spelling} to {to}: some of what is listed of it was "
-            "perhaps written after that version, and is gone."
+            f"Run {by.runs[0].run_id} restored {part.dataset.spelling} to {to}: some of the listed data was "
+            "perhaps written after that version, and is gone then."
         ] = None
         return None, replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
@@ -155,8 +155,8 @@ class Replacements:
     def _note_unknown(self, key: str, run: Run) -> None:
         dataset = self._context.datasets[self._shown[key]]
         self._context.notes[
-            f"Run {run.brief.run_id} overwrote a part of {dataset.spelling} later, and which partitions isn't "
-            "recorded: some of what is listed of it may be gone."
+            f"Run {run.brief.run_id} overwrote a part of {dataset.spelling} later; the partitions aren't "
+            "recorded, so some of the listed data may be gone."
         ] = None
 
     def _add(self, key: str, found: Replacement) -> None:
@@ -181,8 +181,8 @@ class Replacements:
 
 
 def replaced_by(use: StoredUse) -> tuple[str, ...] | None:
-    """Partitions that a use replaced, empty for everything; None if no replaced partition is known."""
-    # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
+    """Partitions that a use replaced; empty: the whole dataset; None: it isn't known to have replaced anything."""
+    # The table format's operation doesn't show this: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 
 
@@ -194,17 +194,17 @@ def _why(found: Replacement) -> str:
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
-    """Split a part into the overwritten and the remaining data."""
+    """Split a part into the overwritten and the remaining data; None: nothing."""
     if not partitions:
         return part, None
     if part.kind is PartKind.SNAPSHOT and part.partitions:
-        gone = tuple(place for place in part.partitions if is_inside(place, partitions))
-        left = tuple(place for place in part.partitions if place not in gone)
+        gone = tuple(each for each in part.partitions if is_inside(each, partitions))
+        left = tuple(each for each in part.partitions if each not in gone)
         return (
             replace(part, partitions=gone) if gone else None,
             replace(part, partitions=left) if left else None,
         )
-    if part.kind is PartKind.FILES and all(is_inside(place, partitions) for place in partitions_of(part) or ("",)):
+    if part.kind is PartKind.FILES and all(is_inside(each, partitions) for each in partitions_of(part) or ("",)):
         return part, None
     if part.kind is PartKind.FILES and part.files:
         inside = tuple(f for f in part.files if is_inside(partition_of(f), partitions))

@@ -18,9 +18,9 @@ class Superseded:
 
     Attributes:
         part: the part.
-        why: reason, a sentence.
-        by: step that replaced it, where known.
-        at: time when it was replaced or dropped.
+        why: reason, as a sentence.
+        by: step that replaced the part; None: not known, or no step did.
+        at: time when the part was replaced, dropped or declared repaired; None: not known.
     """
 
     part: Part
@@ -35,11 +35,11 @@ class Tainted:
 
     Attributes:
         dataset: the dataset.
-        depth: hops from the origin; 0: written by the origin itself.
-        parts: parts that are still tainted; each part's certainty is the weakest on the path to it.
+        depth: hops from the origin; 0: the origin itself wrote the dataset.
+        parts: parts that are still tainted; the certainty of a part is the weakest one on the path to it.
         superseded: tainted parts that are gone.
         hops: numbers of the steps that wrote the dataset.
-        certainty: best certainty of `parts`; if these are empty, of the superseded parts.
+        certainty: strongest certainty of `parts`; without `parts`: of the superseded parts.
     """
 
     dataset: Asset
@@ -57,7 +57,7 @@ class Totals:
     Attributes:
         datasets: number of datasets with a tainted part.
         clean_again: number of datasets whose tainted parts were all superseded.
-        offsets: upper bound of the number of tainted records in topics: a range may hold other records, too.
+        offsets: number of offsets in tainted ranges of topics: an upper bound of the number of tainted records.
         files: number of tainted files, listed or counted.
         versions: number of tainted versions of tables.
         unknown: number of datasets with an unknown tainted part.
@@ -83,7 +83,7 @@ class Blast:
         hops: steps that bad data passed through, breadth-first; the steps of the origin come first, at depth 0.
         totals: amounts that are still tainted.
         consumers: declared consumers to notify, by name: they read tainted datasets that aren't clean again.
-        quality: results of the latest checks of the tainted datasets.
+        quality: results of the latest checks of the datasets in `tainted`.
         notes: further remarks, as sentences.
         truncated: whether the depth or the limit left out further steps.
     """

@@ -1,62 +1,23 @@
-"""Incidents: what is wrong, what it reached, and what is left to repair.
+"""Incidents of bad data: their scope, their reach, and their repair.
 
 answers         the answers: an incident, the parts of its scope, what it reached
 scope           parts of a scope as answers show them
-origins         parts of a scope → the bad data that the graph knows of them
-repairs         declared repairs, which take parts out of what is reached
-reach           what open incidents reached, now
-fault_effects   the effect of each kind of fault, by the way in which a column is used
+origins         parts of a scope → bad data in the graph
+repairs         declared repairs, which remove parts from a reach
+reach           everything that the bad data of an incident reached, as the graph is now
+fault_effects   effect of each kind of fault on a column, by the use of the column
 columns         columns that bad data reached, and the effect on each
 first_bad_run   the first bad run or micro-batch, and the last good one before it
-spreading       streaming queries that may still write of bad records
-recorded        the reach as an event records it, and the difference to an earlier record
-questions       the list of incidents, and one of them
+spreading       streaming queries whose state may still put bad records into their output
+recorded        the reach as an event records it, and its difference to the reach of today
+questions       the questions: list of incidents, and one incident
 figures         open incidents by age and severity, times to acknowledge and to resolve
-recipients      owners and consumers to notify, each with what of theirs was reached
-unknown         everything of a reach that isn't known
-planning        the repair plan: what to do, in order, so that nothing bad is left
-actions         actions on incidents → events, after a look at the graph
-campaigns       runs with one campaign id, what they restated, and what is left
-detection       faults of the graph, and the incidents that a policy opens for them
-marks           datasets of any answer that open incidents reached
-gate            open incidents that cover what would be read of a dataset
+recipients      owners and consumers to notify, each with the reached datasets that concern them
+unknown         unknown parts of a reach, as texts
+planning        the repair plan: steps in order, after which no bad data is left
+actions         actions on incidents, checked against the graph → events
+campaigns       backfill campaigns: data that runs with one campaign id restated, and what is left to repair
+detection       data faults found in the graph, and the incidents that a policy opens for them
+marks           datasets of any answer that hold bad data of open incidents
+gate            check before a dataset is read: open incidents whose bad data would be read
 """
-
-from __future__ import annotations
-
-from headwater_analysis.incidents.answers import (
-    BadSince,
-    Incident,
-    IncidentBrief,
-    IncidentMark,
-    IncidentPage,
-    IncidentReach,
-    ReachChange,
-    ReachedColumn,
-    ResolvedPart,
-    ScopePart,
-    Spreading,
-    UnknownColumns,
-    WritingStep,
-)
-from headwater_analysis.incidents.fault_effects import FaultEffect
-from headwater_analysis.incidents.questions import incident, incidents
-
-__all__ = [
-    "BadSince",
-    "FaultEffect",
-    "Incident",
-    "IncidentBrief",
-    "IncidentMark",
-    "IncidentPage",
-    "IncidentReach",
-    "ReachChange",
-    "ReachedColumn",
-    "ResolvedPart",
-    "ScopePart",
-    "Spreading",
-    "UnknownColumns",
-    "WritingStep",
-    "incident",
-    "incidents",
-]

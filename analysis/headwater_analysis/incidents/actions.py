@@ -1,4 +1,4 @@
-"""Actions on incidents: what a person or program gives, checked against the graph, becomes an event to publish."""
+"""Actions on incidents: openings and actions as given, checked against the graph ⇒ events to publish."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.blast.origin import queries_called
+from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_column, resolve_dataset, resolve_job
 from headwater_analysis.runs.run_names import resolve_run
-from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_schemas.events import (
     DatasetRef,
@@ -46,13 +46,13 @@ class GivenOpening:
         scope: parts with bad data; at least one.
         severity: SEV1, the worst, to SEV5.
         type: type of fault.
-        cause: text that names the cause; None: the scope is the cause. There is one open incident for each cause.
+        cause: text that names the cause; None: the scope is the cause. Only one incident is open for each cause.
         description: text for people.
-        reason: why it is opened.
+        reason: reason of the opening.
     """
 
     title: str
-    scope: tuple[GivenPart, ...]
+    scope: tuple[GivenPart | IncidentScope, ...]
     severity: IncidentSeverity | None = None
     type: IncidentType | None = None
     cause: str | None = None
@@ -62,17 +62,17 @@ class GivenOpening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAction:
-    """An action on an incident that is there.
+    """An action on an existing incident.
 
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: why; RESOLVED needs it.
+        reason: reason of the action; RESOLVED needs one.
         assignee: of ASSIGNED: person or team.
-        scope: of SCOPE_CHANGED the parts to add; of REPAIRED the repaired parts.
-        removed: of SCOPE_CHANGED: parts to remove, each one of the scope.
-        into: of MERGED and SUPERSEDED: the incident that goes on in its place.
+        scope: of SCOPE_CHANGED: the parts to add; of REPAIRED: the repaired parts.
+        removed: of SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
+        into: of MERGED and SUPERSEDED: the incident that replaces this one.
         resolution: of RESOLVED: the result.
-        title, description, severity, type: replace the earlier ones.
+        title, description, severity, type: new value, which replaces the earlier one.
     """
 
     action: IncidentAction
@@ -95,9 +95,10 @@ class Prepared:
     Attributes:
         incident: id of the incident.
         event: the event.
-        carried: of MERGED and SUPERSEDED: event that adds the parts of the incident to the one that goes on; None if
-            that one has them all.
-        was_open: of an opening: whether an incident of the same cause is open, to which it adds its parts.
+        carried: of MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None
+            if that incident already has all of them.
+        was_open: whether the incident was open before. An opening then adds its parts to the open incident of its
+            cause.
     """
 
     incident: str
@@ -107,19 +108,19 @@ class Prepared:
 
     @property
     def events(self) -> tuple[LineageEvent, ...]:
-        """Events to publish, in this order: no part is without an open incident in between."""
+        """Events to publish, in this order, so that every part belongs to an open incident at any time."""
         return (self.event,) if self.carried is None else (self.carried, self.event)
 
 
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
-    """Prepare the opening of an incident, or the addition to the one that is open for the same cause.
+    """Prepare the opening of an incident; if an incident of the same cause is open, add the parts to it.
 
-    The id follows from the cause and from how many incidents of that cause came before: two who open the same at once
-    open one, and so does one who sends it twice.
+    The id is derived from the cause and the number of earlier incidents of this cause. Two openings of one cause at the
+    same time, or one that is sent twice, therefore open only one incident.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
-        QuestionError: no part, or a part that breaks a rule; names the field.
+        QuestionError: there is no part, or a part breaks a rule; with the field.
     """
 
     def question(tx: Transaction) -> Prepared:
@@ -148,7 +149,7 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
 
 
 def _cause(scope: Sequence[IncidentScope]) -> str:
-    """Name a scope as a cause: its parts in a line; a digest stands for files, and for what is beyond the limit."""
+    """Cause of a scope: its parts in one line. Files, and text beyond the limit, are replaced by a digest."""
     text = "; ".join(sorted(map(part_line, scope)))
     if len(text) <= MOST_OF_A_CAUSE - _DIGITS - 3 and not any(part.files for part in scope):
         return text
@@ -156,7 +157,7 @@ def _cause(scope: Sequence[IncidentScope]) -> str:
 
 
 def with_digest(text: str, exact: str) -> str:
-    """Return the beginning of a cause's text and a digest of the exact one, together within the limit of a cause."""
+    """Return the beginning of `text`, and a digest of `exact`, together within the length limit of a cause."""
     digest = hashlib.sha256(exact.encode()).hexdigest()[:_DIGITS]
     return f"{text[: MOST_OF_A_CAUSE - _DIGITS - 3]} … {digest}"
 
@@ -167,11 +168,11 @@ def _id(tenant: str, cause: str, number: int) -> str:
 
 
 def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now: datetime) -> Prepared:
-    """Prepare an action on an incident that is there.
+    """Prepare an action on an existing incident.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
-        QuestionError: the action has no effect in the incident's state, or breaks a rule; names the field.
+        QuestionError: the action has no effect in the incident's state, or breaks a rule; with the field.
     """
 
     def question(tx: Transaction) -> Prepared:
@@ -212,10 +213,10 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
 def _carried(
     into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
 ) -> LineageEvent | None:
-    """Build the event that adds an incident's parts to the one that goes on in its place.
+    """Build the event that adds an incident's parts to the incident `into` that replaces it; None: it has them all.
 
     Raises:
-        QuestionError: that one is resolved, so no open incident would have these parts.
+        QuestionError: `into` is resolved, so no open incident would have these parts.
     """
     if not its.is_open:
         raise QuestionError(f"{into} isn't open: reopen it first.", field="into")
@@ -255,15 +256,14 @@ def _event(body: IncidentEvent, tenant: str, now: datetime) -> LineageEvent:
     return lineage_event(body, producer=PRODUCER, event_time=now, tenant=tenant)
 
 
-def _scope(tx: Transaction, given: Sequence[GivenPart], field: str) -> tuple[IncidentScope, ...]:
+def _scope(tx: Transaction, given: Sequence[GivenPart | IncidentScope], field: str) -> tuple[IncidentScope, ...]:
     parts = []
     for index, one in enumerate(given):
-        part = resolved(tx, one)
+        part = one if isinstance(one, IncidentScope) else resolved(tx, one)
         if (broken := broken_scope(part)) is not None:
             name, message = broken
-            raise QuestionError(
-                f"{field}[{index}]{name and '.'}{name}: {message}.", field=f"{field}[{index}]{name and '.'}{name}"
-            )
+            where = f"{field}[{index}]{name and '.'}{name}"
+            raise QuestionError(f"{where}: {message}.", field=where)
         parts.append(part)
     return tuple({scope_text(part): part for part in parts}.values())
 
@@ -283,11 +283,11 @@ def resolved(tx: Transaction, given: GivenPart) -> IncidentScope:
         dataset=None if dataset is None else DatasetRef(dataset.namespace, dataset.name),
         job=None if job is None else JobRef(job.namespace, job.name),
         run=None if given.run is None else resolve_run(tx, given.run).run_id,
-        query=None if given.query is None else _query(tx, given.query),
+        query=None if given.query is None else _query_id(tx, given.query),
         consumer=given.consumer,
         column=column,
         partition=given.partition,
-        offsets=_offsets(given.offsets),
+        offsets=tuple(OffsetRange(each.partition, each.start, each.end) for each in sorted(given.offsets)) or None,
         files=given.files or None,
         version=given.version,
         code_version=given.code_version,
@@ -300,19 +300,7 @@ def resolved(tx: Transaction, given: GivenPart) -> IncidentScope:
     )
 
 
-def _offsets(given: Sequence[OffsetSpan]) -> tuple[OffsetRange, ...] | None:
-    return tuple(OffsetRange(each.partition, each.start, each.end) for each in sorted(given)) or None
-
-
-def _query(tx: Transaction, text: str) -> str:
-    rows = tx.rows("blast/queries_by_name", name=text)
-    # An id names one query, whatever others are called.
-    rows = [row for row in rows if row["query_id"] == text] or rows
-    if not rows:
+def _query_id(tx: Transaction, text: str) -> str:
+    if not (rows := queries_called(tx, text)):
         raise NotFoundError(f"No streaming query has the id or name {text!r}.")
-    if len(rows) > 1:
-        raise AmbiguousError(
-            f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
-            candidates=[row["query_id"] for row in rows],
-        )
     return str(rows[0]["query_id"])

@@ -26,26 +26,26 @@ from headwater_schemas.events import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenPart:
-    """One part of a scope: a dataset, job, run, query or consumer, and what narrows it.
+    """One part of a scope: a dataset, job, run, query or consumer, and fields that narrow it.
 
-    A record is in the part if it fulfils all that is set.
+    A record is in the part if it fulfils all fields that are set.
 
     Attributes:
-        dataset: a dataset, by a name that questions accept.
-        job: all runs of a job, likewise.
+        dataset: name of a dataset.
+        job: name of a job; all runs of the job are meant.
         run: id of a run.
         query: id of a streaming query.
         consumer: name of a declared consumer.
-        column: of a dataset: field path of a column.
-        partition: of a dataset: partitions as a `key=value/…` path.
-        offsets: of a dataset: offset ranges by partition, ascending.
-        files: of a dataset: paths.
-        version: of a dataset: a version, as a run reports it.
-        code_version: of a job: runs of this version of its code.
-        from_batch, to_batch: of a query: first and last micro-batch, both included.
-        since, until: time span, half-open.
-        clock: clock of the time span.
-        since_last_good: whether it is everything since its last good run.
+        column: of the dataset: field path of a column.
+        partition: of the dataset: partitions as a `key=value/…` path.
+        offsets: of the dataset, a topic: offset ranges.
+        files: of the dataset: paths.
+        version: of the dataset: a version, as a run reports it.
+        code_version: of the job: only runs of this version of its code.
+        from_batch, to_batch: of the query: first and last micro-batch, both inclusive.
+        since, until: time span; `since` is inclusive, `until` exclusive.
+        clock: clock of the time span: EVENT or PROCESSING.
+        since_last_good: whether the part is everything since the last good run.
     """
 
     dataset: str | None = None
@@ -80,14 +80,15 @@ class ScopePart(GivenPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedPart:
-    """A part of a scope, and the bad data that the graph knows of it.
+    """A part of a scope, and its bad data in the graph.
 
     Attributes:
-        part: the part.
+        part: the part of the scope.
         parts: bad parts of datasets.
-        hops: numbers of the runs and micro-batches that wrote bad data themselves, among the hops of the reach.
-        certainty: certainty that this is all of it: UPPER_BOUND says that it may be less, UNKNOWN that it may be more.
-        why: the facts behind it, as sentences.
+        hops: runs and micro-batches that wrote bad data themselves: their numbers among the hops of the reach.
+        certainty: certainty that `parts` and `hops` are exactly the bad data. UPPER_BOUND: there may be less bad data;
+            UNKNOWN: there may be more.
+        why: facts behind `parts`, `hops` and `certainty`, as sentences.
     """
 
     part: ScopePart
@@ -99,15 +100,16 @@ class ResolvedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreading:
-    """A streaming query whose state took bad records in, and may still write of them.
+    """A streaming query whose state took in bad records, and may still put them into its output.
 
     Attributes:
         query_id, query_name: id and name of the query.
-        job: its job.
-        until: it writes nothing more of them once its watermark passes this event time; None: not known.
-        watermark: its watermark after the last known micro-batch; None: it had none.
-        is_over: whether the watermark has passed `until`.
-        text: the same in a sentence.
+        job: job of the query.
+        until: event time; once the query's watermark has passed it, no more output contains the bad records. None: not
+            known.
+        watermark: watermark of the query after its last known micro-batch; None: the query had no watermark.
+        is_over: whether no more output will contain the bad records.
+        text: these facts as a sentence.
     """
 
     query_id: str
@@ -121,16 +123,16 @@ class Spreading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedColumn:
-    """A column of a dataset with bad data that the fault reached.
+    """A column that the fault reached, of a dataset with bad data.
 
     Attributes:
         dataset: the dataset.
-        column: field path.
-        effect: effect of the fault on it; of several the strongest.
-        certainty: certainty that the fault came there: at most that of the dataset's bad data.
+        column: field path of the column.
+        effect: strongest effect of the fault on the column.
+        certainty: certainty that the fault reached the column: at most the certainty of the dataset's bad data.
         depth: hops from a column in which bad data began.
-        via: jobs on the way, each with the kind of its transformation: `report: AGGREGATE sum`.
-        why: reason for the effect, a sentence or several.
+        via: jobs on the path, each with the kind of its transformation: `report: AGGREGATE sum`.
+        why: reason for the effect, as sentences.
     """
 
     dataset: Asset
@@ -144,11 +146,11 @@ class ReachedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownColumns:
-    """A dataset with bad data of which more columns may be concerned: column lineage to it isn't fully known.
+    """A dataset with bad data in which further columns may be affected: column lineage to it isn't fully known.
 
     Attributes:
         dataset: the dataset.
-        why: reason, a sentence.
+        why: reason, as a sentence.
     """
 
     dataset: Asset
@@ -160,12 +162,12 @@ class WritingStep:
     """Batch run or micro-batch that wrote data.
 
     Attributes:
-        job: its job.
-        run_id: id of the run; of a micro-batch None, if it is known by the checkpoint alone.
-        query_id, query_name, batch_id: of a micro-batch: id and name of the query, and Spark's batch id.
-        at: when it began.
-        state: of a run: COMPLETE, FAIL …
-        code_version, config_version: versions of its code and configuration.
+        job: job of the run or query.
+        run_id: id of the run; None: a micro-batch that is known only by its checkpoint.
+        query_id, query_name, batch_id: for a micro-batch: id and name of the query, and Spark's batch id.
+        at: start of the run or micro-batch.
+        state: state of a batch run: COMPLETE, FAIL …
+        code_version, config_version: versions of the job's code and configuration.
     """
 
     job: Asset | None
@@ -184,11 +186,11 @@ class BadSince:
     """First bad run or micro-batch, and the last good one before it.
 
     Attributes:
-        of: dataset in which bad data began; of a run, job or query: its job.
-        first_bad: step that wrote the earliest bad data; None: not known.
-        last_good: latest step of the same job before it that wrote the same, completed, isn't bad, and of whose
-            assertions none failed; None: none is known.
-        certainty: certainty that the first bad step wrote bad data.
+        of: dataset in which bad data began; if the scope names a run, job or query: its job.
+        first_bad: run or micro-batch that wrote the earliest bad data; None: not known.
+        last_good: latest earlier run or micro-batch of the same job that wrote the same dataset, completed, wrote no
+            bad data, and has no failed assertion; None: none is known.
+        certainty: certainty that `first_bad` wrote bad data.
         why: remarks, as sentences.
     """
 
@@ -201,24 +203,26 @@ class BadSince:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentReach:
-    """Bad data of an incident, and everything that it reached, as of one transaction.
+    """Bad data of an incident, and all data derived from it, read in one transaction.
 
     Attributes:
         as_of: time of the answer.
-        scope: parts of the scope with the bad data that is known of them.
-        start: datasets in which bad data began, with what is left of it; none for parts that are runs or micro-batches.
-        blast: everything derived from it, and what of that is gone: replaced, dropped, or declared repaired.
-        spreading: queries with state that took bad records in.
-        complete: false: a limit was reached, or bad data of a part can't be known.
-        columns: columns of datasets with bad data that the fault reached, the strongest effect first; at most 1,000.
-            Those in which it began aren't among them. No other column is concerned, unless one of the next three says
-            so.
-        columns_unknown: datasets with bad data of which more columns may be concerned, by name.
-        columns_truncated: whether there are more columns than these.
-        all_columns: effect on every column that is made from the bad data, where no part of the scope names a column
-            and the fault doesn't depend on how columns are used: `columns` isn't asked for then.
-        restricts: whether the reached columns may hold personal data that not everybody with access may see.
-        since: first bad and last good run or micro-batch, by dataset or job in which bad data began.
+        scope: parts of the scope, each with its bad data in the graph.
+        start: datasets in which bad data began, with the bad data that is left there. Parts of the scope that are runs
+            or micro-batches have none.
+        blast: everything derived from the bad data. It also lists what is gone: replaced, dropped, or declared
+            repaired.
+        spreading: queries whose state took in bad records.
+        complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        columns: columns that the fault reached, of datasets with bad data; the strongest effect first, at most 1,000.
+            Columns in which the fault began aren't listed. No further column is affected, unless `columns_unknown`,
+            `columns_truncated` or `all_columns` states so.
+        columns_unknown: datasets with bad data in which further columns may be affected, by name.
+        columns_truncated: whether the fault reached further columns.
+        all_columns: effect on every column that is made from bad data. It is set if no part of the scope names a column
+            and the effect doesn't depend on the use of columns; `columns` is empty then.
+        restricts: whether the reached columns may hold personal data, to which access has to be restricted.
+        since: first bad and last good run or micro-batch, for each dataset or job in which bad data began.
     """
 
     as_of: datetime
@@ -236,18 +240,18 @@ class IncidentReach:
 
     @property
     def tainted(self) -> tuple[Tainted, ...]:
-        """Datasets in which bad data began, then those that it reached. One may be in both."""
+        """Datasets in which bad data began, then datasets that it reached. A dataset may be in both."""
         return (*self.start, *self.blast.tainted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachChange:
-    """Difference between the recorded reach and that of today, for one dataset.
+    """Difference between the recorded reach and today's reach, for one dataset.
 
     Attributes:
-        dataset: the dataset, by a name that questions accept.
-        change: REACHED (now), CLEARED (nothing bad is left), CHANGED (other parts of it) or NOT_REACHED (any more:
-            the scope became smaller, or better known).
+        dataset: name of the dataset, as questions accept it.
+        change: REACHED: it holds bad data now. CLEARED: no bad data is left in it. CHANGED: other parts of it are bad.
+            NOT_REACHED: it isn't reached any more, because the scope became smaller or is better known.
     """
 
     dataset: str
@@ -259,11 +263,11 @@ class RecordedReach:
     """Latest recorded reach of an incident.
 
     Attributes:
-        as_of: time at which the graph was asked.
-        complete: as in `IncidentReach`.
+        as_of: time at which the reach was computed.
+        complete: false: a limit was reached, or the bad data of a part of the scope couldn't be determined.
         datasets: number of datasets with bad data.
-        cleared: number of datasets that had bad data, and have none left.
-        changes: differences to the reach of today, by name.
+        cleared: number of datasets that held bad data, and hold none any more.
+        changes: differences to today's reach, by name of the dataset.
     """
 
     as_of: datetime
@@ -280,8 +284,8 @@ class ActionTaken:
     Attributes:
         at: time of the action.
         action: the action.
-        by: person or program.
-        text: what it states: title, reason, assignee, parts.
+        by: person or program that acted.
+        text: values that the action states: title, reason, assignee, parts.
     """
 
     at: datetime
@@ -295,11 +299,12 @@ class SentNotification:
     """Latest notification of a recipient.
 
     Attributes:
-        recipient: name of an owner or consumer; `defaults.operators`: those who are notified of every incident.
+        recipient: name of an owner or consumer; `defaults.operators`: the operators, who are notified of every
+            incident.
         channel: name of the channel.
         change: reason for the message.
-        at: time at which it was recorded.
-        digest: digest of what the message was about.
+        at: time at which the notification was recorded.
+        digest: digest of the facts that the message reported.
     """
 
     recipient: str
@@ -314,19 +319,19 @@ class IncidentBrief:
     """An incident in a list.
 
     Attributes:
-        incident: its id.
-        status: New, Ack, Assigned or Resolved; None: its opening hasn't arrived in the graph.
+        incident: id of the incident.
+        status: New, Ack, Assigned or Resolved; None: the event of its opening hasn't arrived in the graph.
         title: one line for people.
-        severity, type: how bad it is, and the type of fault, where stated.
-        cause: text that names the cause, where stated.
-        assignee: person or team that it is assigned to.
+        severity, type: severity, and type of fault; None: not stated.
+        cause: text that names the cause; None: not stated.
+        assignee: person or team that the incident is assigned to.
         opened_at, acknowledged_at, resolved_at: times of these actions.
-        resolution: result; None if it isn't resolved, or went on in another incident.
-        continued_in: id of the incident that it was merged into, or superseded by.
-        scope: its parts, a line each.
-        reached_datasets: number of datasets with bad data by the latest record; None: nobody has asked yet.
-        reached_as_of: time of this record.
-        reached_complete: false: there may be more of them; None likewise.
+        resolution: result; None: the incident isn't resolved, or another incident replaces it.
+        continued_in: id of the incident that this incident was merged into, or superseded by.
+        scope: parts of the scope, a line each.
+        reached_datasets: number of datasets with bad data in the latest recorded reach; None: none is recorded.
+        reached_as_of: time of this recorded reach; None: none is recorded.
+        reached_complete: false: there may be more such datasets; None: no reach is recorded.
     """
 
     incident: str
@@ -349,7 +354,7 @@ class IncidentBrief:
 
 @dataclass(frozen=True, slots=True)
 class IncidentPage(Page):
-    """Page of incidents: the open ones, or all; the latest opened first."""
+    """Page of incidents, the latest opened first."""
 
     items: tuple[IncidentBrief, ...]
 
@@ -359,13 +364,13 @@ class Incident:
     """One incident.
 
     Attributes:
-        brief: as in a list.
+        brief: the incident as in a list.
         description: text for people.
-        datahub_type: its type in DataHub's words.
+        datahub_type: type of the incident in DataHub's terms.
         repaired: parts that were declared repaired.
         history: all actions, in order.
-        reach: what it reached, now; None if it wasn't asked for.
-        recorded: what it had reached when that was recorded last; None: never.
+        reach: reach as the graph is now; None: it wasn't asked for.
+        recorded: latest recorded reach; None: none is recorded.
         notified: latest notification of each recipient, by name.
     """
 
@@ -378,6 +383,17 @@ class Incident:
     recorded: RecordedReach | None
     notified: tuple[SentNotification, ...]
 
+    @property
+    def asked_reach(self) -> IncidentReach:
+        """Reach as the graph is now.
+
+        Raises:
+            ValueError: the reach wasn't asked for.
+        """
+        if self.reach is None:
+            raise ValueError("the reach wasn't asked for")
+        return self.reach
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentMark:
@@ -385,12 +401,12 @@ class IncidentMark:
 
     Attributes:
         key: key of the dataset.
-        dataset: its name, as questions accept it.
+        dataset: name of the dataset, as questions accept it.
         incident: id of the incident.
-        title, severity: as stated.
-        since: earliest time at which bad data was written there; None: not known.
-        certainty: how certain it is that bad data is there.
-        as_of: time at which that was recorded; None: it wasn't, and the incident's scope names the dataset.
+        title, severity: title and severity of the incident; None: not stated.
+        since: earliest time at which bad data was written to the dataset; None: not known.
+        certainty: certainty that the dataset holds bad data.
+        as_of: time of the recorded reach; None: no reach is recorded, and the incident's scope names the dataset.
     """
 
     key: str
@@ -405,7 +421,7 @@ class IncidentMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentMarks:
-    """Datasets of an answer that hold bad data of open incidents, by the incidents' latest records.
+    """Datasets of an answer that hold bad data of open incidents, by the incidents' latest recorded reach.
 
     Attributes:
         items: the marks, the worst severity first; at most 100.

@@ -1,7 +1,8 @@
-"""Columns that bad data reached, and the effect on each: column lineage followed through the steps of a blast radius.
+"""Columns that bad data reached, and the effect on each: column lineage, followed through the steps of a blast radius.
 
-`walk` goes between visits: a column has one for each fault that reaches it, since one fault may go on where another
-ends. It uses the edges of `privacy.graph`, also those of earlier plans, whose data may still be there.
+The nodes of the walk are visits of a column by a fault, because one fault may spread to columns that another fault
+doesn't reach. The walk uses the edges of `privacy.graph`. These include edges of earlier plans, whose output may still
+exist.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.events import Certainty, IncidentType
 
 MOST_COLUMNS: Final = 1_000
-"""Columns that an answer has, those with the strongest effect; a search ends when it has found so many."""
+"""Maximum number of columns in an answer, those with the strongest effect; the search ends at this number, too."""
 
 _Passed: TypeAlias = tuple[str, str, str]
 """Keys of a dataset that a step read, of its job, and of a dataset that it wrote."""
@@ -50,7 +51,8 @@ class FaultVisit(NamedTuple):
         node: id of the column or dataset.
         fault: the fault.
         effect: effect of the fault; None where bad data began.
-        bound: whether it isn't certain that the fault comes there: a black box, an earlier plan, an unknown function.
+        bound: whether the fault only possibly reaches the node: through a black box, an earlier plan or an unknown
+            function.
         whole: whether all columns of the dataset have the fault.
     """
 
@@ -62,7 +64,15 @@ class FaultVisit(NamedTuple):
 
 
 class _Facts(NamedTuple):
-    """Facts of a step of the walk: key of the job, kind, function, use, and sentences of the reason."""
+    """Facts of a step of the walk.
+
+    Attributes:
+        job: key of the job.
+        kind, function: kind of the transformation, and name of its aggregate function.
+        use: use of the source column.
+        because: reason for the effect, as the second half of a sentence.
+        remarks: further sentences of the reason.
+    """
 
     job: str
     kind: str
@@ -95,48 +105,48 @@ def reached_columns(
     hops: Sequence[Hop],
     tainted: Iterable[Tainted],
 ) -> ColumnReach:
-    """Find the columns of datasets with bad data that a fault reached.
+    """Find the columns that a fault reached, of datasets with bad data.
 
-    Nothing is asked where no part names a column, and the fault has the same effect on all of them.
+    If no part of the scope names a column, and the fault has the same effect on all columns, the graph isn't asked.
 
     Args:
         origins: bad data of each part of the scope.
         hops: steps that bad data passed through.
-        tainted: datasets with what is left of their bad data.
+        tainted: datasets with the bad data that is left in them.
     """
     restricts = state.type is IncidentType.PRIVACY
     rows_fault = fault_of(state.type, state.cause, of_column=False)
     if rows_fault not in OF_ROWS and all(origin.part.column is None for origin in origins):
         return ColumnReach(all_columns=EFFECTS[rows_fault][ColumnUse.VALUE].effect, restricts=restricts)
-    reading = _Reading(context, hops)
+    search = _ColumnSearch(context, hops)
     for origin in origins:
         column = origin.part.column
         fault = fault_of(state.type, state.cause, of_column=column is not None)
         for key in _datasets(context, origin):
-            reading.begin(key, None if fault in OF_ROWS else column, fault)
+            search.begin(key, None if fault in OF_ROWS else column, fault)
     held: dict[str, Certainty] = {}
     for each in tainted:
         if each.parts:
             held[each.dataset.key] = surest([each.certainty, held.get(each.dataset.key, Certainty.UNKNOWN)])
-    walked = reading.walk()
-    columns, more = reading.columns(walked, held)
+    walked = search.walk()
+    columns, more = search.columns(walked, held)
     return ColumnReach(
         columns=columns,
-        unknown=reading.unknown(walked, held),
-        truncated=more or reading.cut,
+        unknown=search.unknown(walked, held),
+        truncated=more or search.cut,
         restricts=restricts,
     )
 
 
 def _datasets(context: Context, origin: Origin) -> list[str]:
-    """Keys of the datasets in which the bad data of a part began, as they are shown."""
+    """Keys of the shown datasets in which the bad data of an origin began."""
     if (ref := origin.part.dataset) is not None:
         return [context.datasets.shown_key(dataset_key(context.tx.tenant, ref.namespace, ref.name))]
     written = (part for hop in origin.hops for part in hop.outputs if not is_empty(part))
     return sorted({context.datasets.shown_key(part.dataset.key) for part in written})
 
 
-class _Reading:
+class _ColumnSearch:
     """Lookup of the columns of one reach.
 
     Attributes:
@@ -165,11 +175,15 @@ class _Reading:
         self.cut = False
 
     def begin(self, dataset: str, column: str | None, fault: ColumnFault) -> None:
-        """Begin at a column of a dataset (None: at all of them and its rows), by key."""
+        """Add a start of the walk: a column of a dataset, or all columns and the rows (None).
+
+        Args:
+            dataset: key of the dataset.
+        """
         self._begun[dataset, column] = fault
 
     def walk(self) -> Walk[FaultVisit]:
-        """Follow the faults from where they began."""
+        """Follow the faults from their starts."""
         datasets = {key for key, _ in self._begun}
         datasets |= {part.dataset.key for hop in self._hops for part in (*hop.inputs, *hop.outputs)}
         self._learn(datasets)
@@ -202,13 +216,11 @@ class _Reading:
             if column is None:
                 yield FaultVisit(self._nodes[key], fault)
             if seen.isdisjoint(nodes):
-                missing = (
-                    "No column of it is known" if column is None else f"The graph doesn't have its column {column}"
-                )
-                self._whys[key] = f"{missing}, where bad data began."
+                missing = "no column of it is known" if column is None else f"the graph has no column {column} of it"
+                self._whys[key] = f"Bad data began in this dataset, and {missing}."
 
     def _seen(self, columns: Iterable[int]) -> set[int]:
-        """Filter columns to those that a schema or a plan has, under any name of their datasets."""
+        """Filter columns: keep columns that a schema or a plan has, under any name of their dataset."""
         identities = Identities.of(self._tx)
         row = self._tx.one("incidents/seen_columns", nodes=identities.expanded(sorted(columns)))
         return {identities.shown_node(node) for node in row["nodes"]}
@@ -223,7 +235,7 @@ class _Reading:
         wholes = sorted({visit.node for visit in frontier if visit.whole})
         parts = self._graph.columns(wholes) if wholes else {}
         datasets = sorted(visits.keys() & self._keys.keys())
-        # Apart: an edge that leaves a dataset would count for its columns, too, if both were asked for at once.
+        # Two lookups: in one, an edge that leaves a dataset would count for its columns, too.
         edges = [
             *self._graph.leaving(sorted(visits.keys() - self._keys.keys())),
             *(self._graph.leaving(datasets) if datasets else ()),
@@ -242,23 +254,23 @@ class _Reading:
         for visit in frontier:
             if visit.whole:
                 for column in parts.get(visit.node, ()):
-                    self._list(column)
+                    self._count(column)
                     yield WalkStep(visit, visit._replace(node=column, whole=False), -1, 0)
         for edge in edges:
-            place = dataset_of[edge.stored.target]
+            dataset = dataset_of[edge.stored.target]
             for visit in visits[edge.source]:
-                yield from self._steps(visit, edge, place, grouped=(edge.stored.job, place) in grouping)
+                yield from self._steps(visit, edge, dataset, grouped=(edge.stored.job, dataset) in grouping)
 
     def _is_passed(self, edge: LeavingEdge, dataset_of: Mapping[int, int]) -> bool:
         read, written = (self._keys.get(dataset_of[node]) for node in (edge.source, edge.stored.target))
         return read is not None and written is not None and (read, edge.stored.job, written) in self._passed
 
-    def _list(self, column: int) -> None:
+    def _count(self, column: int) -> None:
         if column not in self._keys:
             self._listed.add(column)
 
     def _steps(
-        self, visit: FaultVisit, edge: LeavingEdge, place: int, *, grouped: bool
+        self, visit: FaultVisit, edge: LeavingEdge, dataset: int, *, grouped: bool
     ) -> Iterator[WalkStep[FaultVisit]]:
         stored = edge.stored
         known = use_of(stored.kind, edge.text, edge.field, grouped=grouped)
@@ -270,22 +282,23 @@ class _Reading:
         if edge.former:
             remarks.append("By an earlier plan of the job.")
         if known.use is ColumnUse.BLACK_BOX:
-            remarks.append("Column lineage can't look into that code: it may not use it.")
+            remarks.append("Column lineage can't look into that code: perhaps it doesn't use the column.")
         facts = _Facts(stored.job, stored.kind, known.function, known.use, found.because, tuple(remarks))
         bound = visit.bound or bool(remarks)
         target = FaultVisit(stored.target, found.then, found.effect, bound, stored.whole)
-        self._list(stored.target)
+        self._count(stored.target)
         yield WalkStep(visit, target, stored.edge, facts=facts)
         if found.then in OF_ROWS and not stored.whole:
-            yield WalkStep(visit, target._replace(node=place), stored.edge, facts=facts)
+            yield WalkStep(visit, target._replace(node=dataset), stored.edge, facts=facts)
 
     def columns(
         self, walked: Walk[FaultVisit], held: Mapping[str, Certainty]
     ) -> tuple[tuple[ReachedColumn, ...], bool]:
-        """Columns with bad data, the strongest effect first; and whether there are more.
+        """Columns with bad data, the strongest effect first; and whether there are more than `MOST_COLUMNS`.
 
         Args:
-            held: certainty of each dataset that holds bad data, by key.
+            walked: the finished walk.
+            held: for each dataset with bad data, by key: certainty of the bad data.
         """
         worst: dict[int, FaultVisit] = {}
         for visit, found in walked.found.items():
@@ -294,8 +307,8 @@ class _Reading:
                 if _order(visit, found.hops) < _order(known, walked.found[known].hops):
                     worst[visit.node] = visit
         facts = self._graph.facts(worst)
-        place = {node: self._keys.get(each.dataset, "") for node, each in facts.items()}
-        listed = [node for node in worst if place[node] in held]
+        dataset_of = {node: self._keys.get(each.dataset, "") for node, each in facts.items()}
+        listed = [node for node in worst if dataset_of[node] in held]
         listed.sort(key=lambda node: (*_order(worst[node], walked.found[worst[node]].hops), facts[node].key))
         shown = listed[:MOST_COLUMNS]
         paths = {node: [step for step in walked.path(worst[node]) if step.hops] for node in shown}
@@ -303,7 +316,7 @@ class _Reading:
         assets = (
             {row["node"]: row for row in self._tx.one("impact/assets", nodes=sorted(named))["assets"]} if named else {}
         )
-        columns = [self._column(worst[node], paths[node], assets, held[place[node]]) for node in shown]
+        columns = [self._column(worst[node], paths[node], assets, held[dataset_of[node]]) for node in shown]
         ordered = sorted(
             columns,
             key=lambda each: (
@@ -336,16 +349,16 @@ class _Reading:
             effect=visit.effect,
             certainty=weakest(certainty, Certainty.UPPER_BOUND) if visit.bound else certainty,
             depth=len(path),
-            via=tuple(self._way(_Facts(*step.facts)) for step in path),
-            why=" ".join([f"{_WORDS[last.use]} {name}: {last.because}.", *remarks]),
+            via=tuple(self._via_text(_Facts(*step.facts)) for step in path),
+            why=" ".join([f"{_USE_WORDS[last.use]} {name}: {last.because}.", *remarks]),
         )
 
-    def _way(self, facts: _Facts) -> str:
+    def _via_text(self, facts: _Facts) -> str:
         kind = facts.kind if facts.function is None else f"{facts.kind} {facts.function}"
         return f"{self._jobs[facts.job].name}: {kind}"
 
     def unknown(self, walked: Walk[FaultVisit], held: Mapping[str, Certainty]) -> tuple[UnknownColumns, ...]:
-        """Datasets with bad data of which other columns may be concerned, by name."""
+        """Datasets with bad data in which further columns may be affected, by name."""
         facts = self._graph.facts([*self._starts, *(visit.node for visit in walked.found)])
         met = {self._keys.get(each.dataset) for each in facts.values()}
         pairs = {(job, self._nodes[written]) for _, job, written in self._passed if written in self._nodes}
@@ -353,7 +366,7 @@ class _Reading:
         whys = self._whys
         for hop in self._hops:
             for part in hop.outputs if hop.step.job is None else ():
-                whys.setdefault(part.dataset.key, "The job that wrote it isn't known.")
+                whys.setdefault(part.dataset.key, "The job that wrote the dataset isn't known.")
         is_new = True
         while is_new:
             is_new = False
@@ -361,10 +374,12 @@ class _Reading:
                 if written in whys or not (read in met or read in whys):
                     continue
                 if (job, self._nodes.get(written)) in unseen:
-                    whys[written] = f"The column lineage of {self._jobs[job].name} to it is missing or incomplete."
+                    whys[written] = (
+                        f"The column lineage of {self._jobs[job].name} to this dataset is missing or incomplete."
+                    )
                 elif read in whys:
                     name = self._context.datasets[read].spelling
-                    whys[written] = f"It is derived from {name}, of which other columns may be bad."
+                    whys[written] = f"The dataset is derived from {name}, where other columns may be bad."
                 else:
                     continue
                 is_new = True
@@ -373,7 +388,7 @@ class _Reading:
         return tuple(UnknownColumns(dataset=assets[key], why=whys[key]) for key in listed)
 
 
-_WORDS: Final = {
+_USE_WORDS: Final = {
     ColumnUse.VALUE: "Made row by row from",
     ColumnUse.GROUPED: "Made row by row from",
     ColumnUse.AGGREGATE: "Aggregated from",

@@ -1,8 +1,8 @@
-"""Effect of a fault on columns that are made from bad data, by the kind of fault and the way in which a job uses them.
+"""Effect of a fault on columns that are made from bad data, by the kind of fault and by the job's use of the column.
 
-A fault changes on its way: what is summed up from repeated rows is a wrong value, whatever happens to it later. So each
-entry of `EFFECTS` has the effect on the output and the fault that goes on from there. No entry: the output isn't
-concerned. Pure.
+A fault may change from step to step: the sum of repeated rows is a wrong value, and stays one in later steps. So each
+entry of `EFFECTS` has the effect on the output, and the fault that the output has. Without an entry the output isn't
+affected. Pure.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from headwater_schemas.events import IncidentType
 class FaultEffect(StrEnum):
     """Effect of a fault on a column, the strongest first.
 
-    - TAINTS: its values are wrong.
-    - MAY_TAINT: its values may be wrong, or rows may be missing or too many.
-    - DEGRADES: its values are right, but old, or fewer than there should be.
-    - WARNS: its meaning or type may have changed.
+    - TAINTS: values of the column are wrong.
+    - MAY_TAINT: values of the column may be wrong, or there may be too few or too many rows.
+    - DEGRADES: values of the column are right, but outdated, or some are missing.
+    - WARNS: meaning or type of the column may have changed.
     """
 
     TAINTS = "TAINTS"
@@ -41,12 +41,12 @@ class ColumnFault(StrEnum):
     - MISSING_ROWS: rows are missing.
     - NULLS: values of the column are missing.
     - DUPLICATES: rows are repeated.
-    - DANGLING: its values refer to nothing.
-    - STALE: it is old.
-    - WRONG: some of its values are wrong.
-    - POSSIBLE: some of its values, or rows, may be wrong.
-    - DRIFT: its type or meaning has changed.
-    - OTHER: anything else, and personal data where it must not be.
+    - DANGLING: values of the column refer to rows that don't exist.
+    - STALE: values are outdated.
+    - WRONG: some values are wrong.
+    - POSSIBLE: some values, or rows, may be wrong.
+    - DRIFT: type or meaning of the column has changed.
+    - OTHER: any other fault, for example personal data in a forbidden place.
     """
 
     MISSING_ROWS = "MISSING_ROWS"
@@ -61,20 +61,21 @@ class ColumnFault(StrEnum):
 
 
 OF_ROWS: Final = frozenset({ColumnFault.MISSING_ROWS, ColumnFault.DUPLICATES})
-"""Faults of rows: every column of the dataset has them, and so has the number of rows."""
+"""Faults of rows: they affect every column of the dataset, and the number of rows."""
 
 
 class ColumnUse(StrEnum):
     """Use of a column by a job.
 
-    - VALUE: its value is copied, or something is computed from it, row by row.
-    - GROUPED: likewise, in a job that groups rows, which may leave one of several equal ones.
-    - AGGREGATE: something is computed from many rows, and each of them counts.
-    - IDEMPOTENT: likewise, and repeated rows change nothing: `max`, `count(DISTINCT …)`.
-    - JOIN, FILTER, GROUP: rows are joined on it, filtered or grouped by it.
-    - ORDER: rows are sorted by it, or put into windows.
-    - CONDITION: it decides between values.
-    - BLACK_BOX: it is passed to code that column lineage can't look into.
+    - VALUE: each output value is a copy of the column's value in one row, or is computed from it.
+    - GROUPED: as VALUE, in a job that groups rows: grouping may keep only one of several equal rows.
+    - AGGREGATE: each output value is computed from many rows, and repeated rows change it.
+    - IDEMPOTENT: each output value is computed from many rows, and repeated rows don't change it: `max`,
+      `count(DISTINCT …)`.
+    - JOIN, FILTER, GROUP: rows are joined on the column, or filtered or grouped by it.
+    - ORDER: rows are sorted by the column, or put into windows by it.
+    - CONDITION: the column decides between several values.
+    - BLACK_BOX: the column is passed to code that column lineage can't look into.
     """
 
     VALUE = "VALUE"
@@ -90,11 +91,11 @@ class ColumnUse(StrEnum):
 
 
 class EffectOfUse(NamedTuple):
-    """Effect on the output of a use.
+    """Effect of a fault on the output, for one use of the column.
 
     Attributes:
-        effect: the effect.
-        then: fault of the output.
+        effect: effect on the output column.
+        then: fault that the output column has.
         because: reason, as the second half of a sentence.
     """
 
@@ -155,7 +156,7 @@ EFFECTS: Final[Mapping[ColumnFault, Mapping[ColumnUse, EffectOfUse]]] = MappingP
             (ColumnUse.ORDER, ColumnUse.CONDITION),
             FaultEffect.MAY_TAINT,
             ColumnFault.POSSIBLE,
-            "repeated rows may change it",
+            "repeated rows may change the result",
         ),
         ColumnFault.DANGLING: _WRONG
         | _of(_ANY_ROW, FaultEffect.TAINTS, ColumnFault.DANGLING, "some references find no row")
@@ -169,7 +170,7 @@ EFFECTS: Final[Mapping[ColumnFault, Mapping[ColumnUse, EffectOfUse]]] = MappingP
         ColumnFault.OTHER: _always(FaultEffect.TAINTS, ColumnFault.OTHER, "it is made from bad data"),
     }
 )
-"""Effects by fault and use; a use that isn't there has none."""
+"""Effects by fault and use; a use without an entry has no effect."""
 
 _FAULTS: Final = MappingProxyType(
     {
@@ -187,8 +188,9 @@ def fault_of(type_: IncidentType | None, cause: str | None, *, of_column: bool) 
 
     Args:
         type_: type of the incident; None: not stated.
-        cause: its cause. BAD_RECORDS with the word REFERENTIAL in it are values that refer to nothing.
-        of_column: whether a part of the scope names a column. MISSING_DATA of a column are missing values, else rows.
+        cause: cause of the incident. BAD_RECORDS whose cause has the word REFERENTIAL are DANGLING values.
+        of_column: whether a part of the scope names a column. MISSING_DATA of a column means missing values, else
+            missing rows.
     """
     if type_ is IncidentType.MISSING_DATA:
         return ColumnFault.NULLS if of_column else ColumnFault.MISSING_ROWS
@@ -223,11 +225,11 @@ _COUNTING: Final = frozenset(
         *("string_agg", "percentile_cont", "percentile_disc", "percentile_approx", "approx_percentile"),
     }
 )
-"""Aggregates in which each row counts."""
+"""Aggregates that repeated rows change."""
 _OF_ONE_ROW: Final = frozenset(
     {"cast", "try_cast", "coalesce", "nvl", "ifnull", "round", "floor", "ceil", "abs", "upper", "lower", "trim"}
 )
-"""Functions that may stand around or inside an aggregate, and change nothing about repeated rows."""
+"""Functions of one row: around or inside an aggregate, they don't change its reaction to repeated rows."""
 
 
 class KnownUse(NamedTuple):
@@ -235,8 +237,8 @@ class KnownUse(NamedTuple):
 
     Attributes:
         use: the use.
-        function: name of the aggregate; None: it is none, or its name isn't known.
-        is_known: False: an aggregate whose function isn't known, so that the stronger effect counts.
+        function: name of the aggregate function; None: the use is no aggregate, or its function isn't known.
+        is_known: False: an aggregate whose function isn't known, so the stronger effect counts.
     """
 
     use: ColumnUse
@@ -249,8 +251,8 @@ def use_of(kind: str, text: str | None, field: str | None, *, grouped: bool) -> 
 
     Args:
         kind: kind of the transformation.
-        text: formula of the output, where known.
-        field: the input's path in that formula.
+        text: formula of the output; None: not known.
+        field: path of the input column in this formula.
         grouped: whether the job groups the rows of the output.
     """
     if kind == "AGGREGATE":
@@ -269,6 +271,6 @@ def _aggregate(text: str, field: str | None) -> KnownUse:
 
 
 def _is_distinct(text: str, function: str) -> bool:
-    """Return whether an aggregate is of distinct values, wherever a formula has it."""
+    """Return whether each call of an aggregate in a formula is `DISTINCT`."""
     calls = re.findall(rf"(?i)\b{function}\s*\(\s*(distinct\b)?", text)
     return bool(calls) and all(calls)

@@ -1,4 +1,4 @@
-"""Figures of incidents by severity: open ones by age, and times until they were acknowledged and resolved."""
+"""Figures of incidents by severity: open incidents by age, and times until incidents were acknowledged and resolved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater_graph.incidents import OPEN, IncidentStatus
 from headwater_schemas.events import IncidentSeverity
 
 PERIOD: Final = timedelta(days=90)
-"""Default period of times to acknowledge and to resolve."""
+"""Default length of the period whose openings, acknowledgements and resolutions count."""
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
 
@@ -26,8 +26,8 @@ class OpenByAge:
 
     Attributes:
         under_a_day: opened less than 24 hours ago.
-        under_a_week: opened less than 7 days ago, and not less than 24 hours.
-        older: the others.
+        under_a_week: opened at least 24 hours, and less than 7 days, ago.
+        older: opened at least 7 days ago.
     """
 
     under_a_day: int
@@ -37,12 +37,12 @@ class OpenByAge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeTaken:
-    """Seconds from the opening of incidents to another action.
+    """Seconds from the first opening of incidents to another action.
 
     Attributes:
-        incidents: number of incidents that had the action in the period.
-        median_seconds: median, interpolated; None without incidents.
-        longest_seconds: maximum; None likewise.
+        incidents: number of incidents with this action in the period.
+        median_seconds: median, interpolated; None: no incident had the action.
+        longest_seconds: maximum; None: no incident had the action.
     """
 
     incidents: int
@@ -57,11 +57,12 @@ class SeverityFigures:
     Attributes:
         severity: the severity; None: not stated.
         open: number of open incidents by age.
-        new: number of open incidents that are New.
-        oldest_opened_at: opening of the oldest open one; None: none is open.
+        new: number of open incidents with the status New.
+        oldest_opened_at: opening of the oldest open incident; None: none is open.
         opened: number of incidents that were opened in the period.
-        to_acknowledge: times until the first ACKNOWLEDGED.
-        to_resolve: times until the resolution; of merged and superseded ones there is none.
+        to_acknowledge: times until incidents were first acknowledged, for acknowledgements in the period.
+        to_resolve: times until incidents were resolved, for resolutions in the period; without incidents that were
+            merged or superseded.
     """
 
     severity: IncidentSeverity | None
@@ -79,8 +80,9 @@ class IncidentFigures:
 
     Attributes:
         as_of: time of the answer.
-        since: begin of the period, which ends at `as_of`.
-        severities: figures of each severity of which there is an incident, the worst first, then those without one.
+        since: start of the period, which ends at `as_of`.
+        severities: figures of each severity that any counted incident has, the worst first, then of incidents without a
+            severity.
     """
 
     as_of: datetime
@@ -89,17 +91,17 @@ class IncidentFigures:
 
 
 def incident_figures(reader: Reader, *, period: timedelta = PERIOD, now: datetime | None = None) -> IncidentFigures:
-    """Compute the figures of open incidents, and of those that were opened, acknowledged or resolved in a period.
+    """Compute figures of open incidents, and of incidents that were opened, acknowledged or resolved in a period.
 
     Args:
-        period: length of the period before now.
-        now: time of the answer; None: the clock's.
+        period: length of the period until now.
+        now: time of the answer; None: by the clock.
 
     Raises:
         QuestionError: the period isn't positive.
     """
     if period <= timedelta(0):
-        raise QuestionError("The period is longer than 0 s.", field="period")
+        raise QuestionError("The period must be longer than 0 s.", field="period")
     until = datetime.now(UTC) if now is None else now
 
     def question(tx: Transaction) -> IncidentFigures:
@@ -128,7 +130,7 @@ def _of_severity(
 ) -> SeverityFigures:
     rows = list(rows)
     open_ = [row for row in rows if row["state"] in OPEN]
-    begun = [at for row in open_ if (at := moment(row["opened_at"])) is not None]  # every open one has it
+    begun = [at for row in open_ if (at := moment(row["opened_at"])) is not None]  # every open incident has it
     young = sum(1 for at in begun if until - at < _DAY)
     middle = sum(1 for at in begun if _DAY <= until - at < _WEEK)
     return SeverityFigures(

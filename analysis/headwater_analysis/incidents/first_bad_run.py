@@ -1,4 +1,4 @@
-"""First bad run or micro-batch of each place in which bad data began, and the last good one before it."""
+"""First bad run or micro-batch for each dataset or job in which bad data began, and the last good one before it."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty, IncidentScope
 
 LOOKED_BACK_BATCHES: Final = 50
-"""Micro-batches before the first bad one among which a good one is searched."""
+"""Number of micro-batches before the first bad one among which a good one is searched."""
 LOOKED_BACK_RUNS: Final = 200
-"""Complete runs of the job before the first bad one, likewise."""
+"""Number of the job's complete runs before the first bad one among which a good one is searched."""
 
 
 @dataclass(slots=True)
-class _Turn:
-    """A place in which bad data began, while its steps are looked up.
+class _Search:
+    """Search for the first bad and the last good step of a dataset or job.
 
     Attributes:
-        of: as in `BadSince`.
-        dataset: key of the dataset; None: whatever the job wrote.
-        first: first bad step, as the trace has it; None: not known.
+        of: the dataset or job, as in `BadSince`.
+        dataset: key of the dataset; None: all datasets that the job wrote.
+        first: first bad step, a hop of the trace; None: not known.
         why: remarks, as sentences.
-        bad, good: first bad and last good step.
+        bad, good: first bad and last good step, for the answer.
     """
 
     of: Asset
@@ -52,22 +52,22 @@ def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], 
     Args:
         context: context of the trace, forwards.
         origins: bad data of each part of the scope.
-        hops: steps that bad data passed through; none of them is good.
+        hops: steps that bad data passed through; none of them counts as good.
         limit: maximum number of steps that wrote bad parts.
     """
-    turns = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
-    bad = [*hops, *(turn.first for turn in turns if turn.first is not None)]
-    _look_up_batches(context, turns, _ranges(bad))
-    _look_up_runs(context, turns, sorted({run.run_id for hop in bad for run in hop.step.runs if _is_run(hop.step)}))
+    searches = [*_of_datasets(context, origins, limit), *_of_jobs(origins)]
+    bad = [*hops, *(search.first for search in searches if search.first is not None)]
+    _look_up_batches(context, searches, _ranges(bad))
+    _look_up_runs(context, searches, sorted({run.run_id for hop in bad for run in hop.step.runs if _is_run(hop.step)}))
     return tuple(
         BadSince(
-            of=turn.of,
-            first_bad=turn.bad,
-            last_good=turn.good,
-            certainty=Certainty.UNKNOWN if turn.first is None else turn.first.certainty,
-            why=" ".join([*turn.why, *_compared(turn)]),
+            of=search.of,
+            first_bad=search.bad,
+            last_good=search.good,
+            certainty=Certainty.UNKNOWN if search.first is None else search.first.certainty,
+            why=" ".join([*search.why, *_compared(search)]),
         )
-        for turn in turns
+        for search in searches
     )
 
 
@@ -76,12 +76,12 @@ def _is_run(step: Step) -> bool:
 
 
 def _is_whole(part: IncidentScope) -> bool:
-    """Return whether a part is all of a dataset, so that every step that wrote it is bad."""
+    """Return whether a part of the scope is a whole dataset, so that every step that wrote the dataset is bad."""
     times = part.since is not None or part.until is not None or bool(part.since_last_good)
     return not times and (part.offsets, part.files, part.version, part.partition) == (None, None, None, None)
 
 
-def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Turn]:
+def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Search]:
     unknown: dict[str, str] = {}
     parts: dict[str, dict[Part, None]] = {}
     for origin in origins:
@@ -90,49 +90,49 @@ def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> lis
                 continue
             parts.setdefault(part.dataset.key, {})[part] = None
             if _is_whole(origin.part):
-                unknown[part.dataset.key] = "All of it counts as bad, so since when isn't known."
+                unknown[part.dataset.key] = "The whole dataset counts as bad, so the first bad run isn't known."
             elif part.kind is PartKind.UNKNOWN and part.since is None:
-                unknown[part.dataset.key] = "Which part of it is bad isn't known, and so isn't since when."
+                unknown[part.dataset.key] = "The bad part of the dataset isn't known, and neither is the first bad run."
     followed = [part for key, some in parts.items() if key not in unknown for part in some]
     writers = Context(context.tx, context.datasets, backward=True, horizon=None, limit=limit)
     found = follow(writers, followed, depth=1, limit=limit).hops if followed else ()
-    turns = []
+    searches = []
     for key, some in parts.items():
         of = context.datasets[key]
         if key in unknown:
-            turns.append(_Turn(of, key, None, [unknown[key]]))
+            searches.append(_Search(of, key, None, [unknown[key]]))
             continue
         first, why = _first([hop for hop in found if any(_may_be_of(hop, key, part) for part in some)])
         if first is None:
             why = ["No known run or micro-batch wrote the bad data."]
         if writers.cut:
-            why.append("A limit was reached: an earlier one may have written bad data.")
-        turns.append(_Turn(of, key, first, why))
-    return turns
+            why.append("A limit was reached: an earlier run or micro-batch may have written bad data.")
+        searches.append(_Search(of, key, first, why))
+    return searches
 
 
 def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
-    """Return whether a step wrote the dataset, and not before the part can have been written."""
+    """Return whether a step wrote the dataset, and may have written the part: it didn't begin before `part.since`."""
     began = hop.step.started_at
     is_early = part.since is not None and began is not None and began < part.since
     return not is_early and any(written.dataset.key == dataset for written in hop.outputs)
 
 
-def _of_jobs(origins: Iterable[Origin]) -> list[_Turn]:
+def _of_jobs(origins: Iterable[Origin]) -> list[_Search]:
     by_job: dict[str, tuple[Asset, dict[Hop, None]]] = {}
     for origin in origins:
         for hop in origin.hops:
             if (job := hop.step.job) is not None:
                 by_job.setdefault(job.key, (job, {}))[1][hop] = None
-    turns = []
+    searches = []
     for job, hops in by_job.values():
         first, why = _first(list(hops))
-        turns.append(_Turn(job, None, first, why))
-    return turns
+        searches.append(_Search(job, None, first, why))
+    return searches
 
 
 def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
-    """Return the first of some steps by time, or by batch id if all are of one query; and remarks."""
+    """Return the earliest of the steps, and remarks. Steps of one query are compared by batch id, others by time."""
     sure = [hop for hop in hops if hop.certainty is not Certainty.UNKNOWN]
     asked = sure or list(hops)
     if not asked:
@@ -145,14 +145,14 @@ def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
         timed = [hop for hop in asked if hop.step.started_at is not None]
         first = min(timed, key=lambda hop: hop.step.started_at or EVER, default=asked[0])
         if len(timed) < len(asked):
-            remarks.append("When some of the bad steps ran isn't known: one of them may be earlier.")
+            remarks.append("The times of some bad runs aren't known: one of them may be the first.")
     if sure and len(sure) < len(hops):
-        remarks.append("Other steps may have written bad data, too, and earlier.")
+        remarks.append("Other runs or micro-batches may have written bad data, too, and earlier.")
     return first, remarks
 
 
 def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
-    """Bad micro-batches of each query, both ends included."""
+    """For each query id: ranges of bad micro-batches, both ends inclusive."""
     found: dict[str, list[tuple[int, int]]] = {}
     for hop in hops:
         step = hop.step
@@ -161,13 +161,13 @@ def _ranges(hops: Iterable[Hop]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str, list[tuple[int, int]]]) -> None:
-    """Look up first bad micro-batches, and the last good ones before them."""
+def _look_up_batches(context: Context, searches: Sequence[_Search], bad: Mapping[str, list[tuple[int, int]]]) -> None:
+    """Look up first bad micro-batches, and the last good micro-batches before them."""
     asked = []
-    for turn in turns:
-        step = None if turn.first is None else turn.first.step
+    for search in searches:
+        step = None if search.first is None else search.first.step
         if step is not None and step.query_id is not None and step.first_batch is not None:
-            asked.append((turn, step, query_key(context.tx.tenant, step.query_id), step.first_batch))
+            asked.append((search, step, query_key(context.tx.tenant, step.query_id), step.first_batch))
     if not asked:
         return
     first = {
@@ -176,19 +176,21 @@ def _look_up_batches(context: Context, turns: Sequence[_Turn], bad: Mapping[str,
         for batch in [read_batch(row(interval))]
     }
     earlier = before(context.tx, [(key, number) for _, _, key, number in asked], LOOKED_BACK_BATCHES)
-    for (turn, step, key, number), batches in zip(asked, earlier, strict=True):
+    for (search, step, key, number), batches in zip(asked, earlier, strict=True):
         known = first.get((key, number))
-        turn.bad = _unread(step, number) if known is None else _of_batch(step, known)
+        search.bad = _unread(step, number) if known is None else _of_batch(step, known)
         if known is None:
-            turn.why.append(f"Nothing more is known of batch {number}.")
+            search.why.append(f"Nothing more is known of batch {number}.")
         ranges = bad.get(step.query_id or "", [])
-        good = next((each for each in batches if _is_good(context, each, turn.dataset, ranges)), None)
+        good = next((each for each in batches if _is_good(context, each, search.dataset, ranges)), None)
         if good is not None:
-            turn.good = _of_batch(step, good)
+            search.good = _of_batch(step, good)
         elif len(batches) == LOOKED_BACK_BATCHES:
-            turn.why.append(f"None of the {LOOKED_BACK_BATCHES} micro-batches before it is known to be good.")
+            search.why.append(
+                f"None of the {LOOKED_BACK_BATCHES} micro-batches before the first bad one is known to be good."
+            )
         else:
-            turn.why.append("No micro-batch before it is known to be good.")
+            search.why.append("No micro-batch before the first bad one is known to be good.")
 
 
 def _is_good(context: Context, batch: Batch, dataset: str | None, bad: Iterable[tuple[int, int]]) -> bool:
@@ -218,32 +220,32 @@ def _of_batch(step: Step, batch: Batch) -> WritingStep:
     )
 
 
-def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) -> None:
-    """Look up the last good batch runs before first bad ones."""
+def _look_up_runs(context: Context, searches: Sequence[_Search], bad: Sequence[str]) -> None:
+    """Look up the last good batch runs before first bad runs."""
     wants: list[dict[str, Any]] = []
-    of: dict[int, _Turn] = {}
-    for n, turn in enumerate(turns):
-        step = None if turn.first is None else turn.first.step
+    of: dict[int, _Search] = {}
+    for n, search in enumerate(searches):
+        step = None if search.first is None else search.first.step
         if step is None or not _is_run(step):
             continue
-        turn.bad = _of_run(step.job, step.runs[0], step.started_at)
-        of[n] = turn
+        search.bad = _of_run(step.job, step.runs[0], step.started_at)
+        of[n] = search
         if step.job is None or step.started_at is None:
-            turn.why.append("When it began isn't known, and so isn't which run came before.")
+            search.why.append("The start of the first bad run isn't known, and neither is the run before it.")
             continue
-        names = None if turn.dataset is None else context.datasets.keys_of(turn.dataset)
+        names = None if search.dataset is None else context.datasets.keys_of(search.dataset)
         wants.append({"n": n, "job": step.job.key, "before": step.started_at, "datasets": names})
     rows = context.tx.rows("incidents/earlier_runs", wants=wants, bad=bad, most=LOOKED_BACK_RUNS) if wants else []
     found = {each["n"]: each for each in rows}
     for want in wants:
-        turn = of[want["n"]]
+        search = of[want["n"]]
         if (each := found.get(want["n"])) is None:
-            turn.why.append(
-                f"None of the complete runs of the job before it, at most {LOOKED_BACK_RUNS}, is known to be good."
+            search.why.append(
+                f"None of the job's last {LOOKED_BACK_RUNS} complete runs before the first bad one is known to be good."
             )
             continue
         run = read_run(each)
-        turn.good = _of_run(run.job, run.brief, run.started_at)
+        search.good = _of_run(run.job, run.brief, run.started_at)
 
 
 def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingStep:
@@ -257,11 +259,13 @@ def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingSte
     )
 
 
-def _compared(turn: _Turn) -> list[str]:
-    """Sentence about the versions of the code."""
-    if turn.bad is None or turn.good is None:
+def _compared(search: _Search) -> list[str]:
+    """Sentence about the code versions of the first bad and the last good step."""
+    if search.bad is None or search.good is None:
         return []
-    now, then = turn.bad.code_version, turn.good.code_version
+    now, then = search.bad.code_version, search.good.code_version
     if now is None or then is None:
-        return ["Whether the code changed in between isn't known."]
-    return ["The code is the same as before."] if now == then else [f"Since code version {now}; before it {then}."]
+        return ["It isn't known whether the code changed in between."]
+    return (
+        ["The code version is the same as before."] if now == then else [f"Since code version {now}; before it {then}."]
+    )

@@ -1,4 +1,4 @@
-"""Gate before a dataset is read: open incidents whose bad data may be in what would be read."""
+"""Gate before a dataset is read: open incidents whose bad data would be read, or possibly would."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
@@ -24,18 +25,18 @@ from headwater_schemas.identity import utc_text
 from headwater_schemas.incident_rules import broken_scope
 
 MOST_INCIDENTS: Final = 100
-"""Open incidents that one question looks at, the latest opened first."""
+"""Maximum number of open incidents that one question checks, the latest opened first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
-    """An open incident that covers what would be read, or may.
+    """An open incident whose bad data would be read, or possibly would.
 
     Attributes:
-        incident: its id.
-        title, severity: as stated.
-        certainty: certainty that bad data is there; UNKNOWN: what the incident reached isn't fully known.
-        why: the facts behind it, as sentences.
+        incident: id of the incident.
+        title, severity: title and severity of the incident; None: not stated.
+        certainty: certainty that the data to read is bad; UNKNOWN: the reach of the incident isn't fully known.
+        why: facts behind the certainty, as sentences.
     """
 
     incident: str
@@ -51,11 +52,11 @@ class GateAnswer:
 
     Attributes:
         dataset: the dataset.
-        partition: partitions that would be read, as a `key=value/…` path; None: all of it.
-        holds: open incidents that cover it or may, the latest opened first.
-        is_free: true: no open incident covers it, and all of them were looked at.
+        partition: partitions that would be read, as a `key=value/…` path; None: the whole dataset.
+        holds: open incidents whose bad data would be read, or possibly would; the latest opened first.
+        is_free: true: no open incident holds the dataset, and all open incidents were checked.
         checked: number of open incidents whose reach was computed.
-        truncated: whether more incidents are open than one question looks at; then it isn't free.
+        truncated: whether more incidents are open than one question checks; then the dataset isn't free.
     """
 
     dataset: Asset
@@ -78,9 +79,9 @@ def gate(
 
     Args:
         dataset: a name of the dataset; bad data under its other names counts, too.
-        partition: partitions that would be read, as a `key=value/…` path; None: all of it.
-        worst: only incidents of this severity or a worse one hold it; one without a severity counts as the worst. None:
-            incidents of every severity do.
+        partition: partitions that would be read, as a `key=value/…` path; None: the whole dataset.
+        worst: only incidents of this severity or a worse one hold the dataset; an incident without a severity counts as
+            the worst. None: incidents of every severity hold it.
         arrivals: as in `trace`.
 
     Raises:
@@ -124,25 +125,17 @@ def _check(asset: Asset, partition: str | None) -> None:
         raise QuestionError(f"{broken[0]}: {broken[1]}.", field=broken[0])
 
 
-_BY_SEVERITY: Final = (
-    IncidentSeverity.SEV1,
-    IncidentSeverity.SEV2,
-    IncidentSeverity.SEV3,
-    IncidentSeverity.SEV4,
-    IncidentSeverity.SEV5,
-)
-
-
 def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) -> bool:
-    """Return whether a severity is `worst` or worse; one that isn't stated counts as the worst.
+    """Return whether a severity is `worst` or worse; a severity that isn't stated counts as the worst.
 
     Args:
         severity: severity of an incident.
-        worst: the mildest severity that counts; None: all do.
+        worst: the mildest severity that counts; None: all severities count.
     """
-    if worst not in _BY_SEVERITY or severity not in _BY_SEVERITY:
+    if severity is None or worst is None or IncidentSeverity.UNKNOWN in (severity, worst):
         return True
-    return _BY_SEVERITY.index(severity) <= _BY_SEVERITY.index(worst)
+    order = list(IncidentSeverity)
+    return order.index(severity) <= order.index(worst)
 
 
 def _hold(
@@ -162,11 +155,11 @@ def _hold(
 
 
 def may_be_in(part: Part, partition: str | None) -> bool:
-    """Return whether a bad part may share rows with partitions; true where its own partitions aren't known.
+    """Return whether a bad part may share rows with partitions; true if the part's own partitions aren't known.
 
     Args:
         part: part of a dataset.
-        partition: partitions as a `key=value/…` path; None: all of the dataset.
+        partition: partitions as a `key=value/…` path; None: the whole dataset.
     """
     return partition is None or not are_apart(partitions_of(part), [partition])
 
@@ -175,9 +168,8 @@ def _why(covering: list[Part], *, is_complete: bool) -> Iterator[str]:
     if covering:
         times = [part.since for part in covering if part.since is not None]
         since = f", the first since {utc_text(min(times))}" if len(times) == len(covering) else ""
-        number = len(covering)
-        yield f"{number:,} part{'s' * (number != 1)} of it hold{'s' * (number == 1)} bad data{since}."
+        yield f"{amount(len(covering), 'part')} of the dataset hold{'s' * (len(covering) == 1)} bad data{since}."
         if any(part.kind is PartKind.UNKNOWN for part in covering):
-            yield "The extent of some isn't known."
+            yield "The extent of some parts isn't known."
     if not is_complete:
-        yield "What it reached isn't fully known."
+        yield "The reach of the incident isn't fully known."

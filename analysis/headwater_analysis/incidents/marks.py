@@ -1,4 +1,4 @@
-"""Datasets of an answer that hold bad data of open incidents, by the latest records, else by their scopes."""
+"""Datasets of an answer that hold bad data of open incidents, by the latest recorded reach, else by the scope."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MarkingReader(Reader):
     """Reader that also finds the datasets of each answer that hold bad data of open incidents.
 
     Attributes:
-        incidents: those of the last answer; None without any, and for an asker who may not see everything.
+        incidents: marks of the last answer; None: it has none, or the asker isn't allowed to see the whole graph.
     """
 
     incidents: IncidentMarks | None = None
@@ -35,15 +35,15 @@ class MarkingReader(Reader):
 
 
 def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:
-    """Find the marks of all datasets that an answer names; None without any.
+    """Find the marks of all datasets that an answer names; None: there are none.
 
-    One incident has one mark on a dataset: that of its latest record, else that of its scope.
+    An incident has one mark on a dataset: from its latest recorded reach, else from its scope.
 
     Args:
         answer: a dataclass, or tuples, lists and dictionaries of them.
     """
     if type(answer).__module__.startswith(__package__ or ""):
-        return None  # it says itself what incidents reached
+        return None  # the answer itself is about incidents
     shown = {
         asset.key if asset.kind is AssetKind.DATASET else dataset_key(tx.tenant, asset.namespace, asset.name): asset
         for asset in _assets(answer)
@@ -79,7 +79,7 @@ def _name(asset: Asset) -> str:
 
 
 _PLAIN: Final = frozenset({str, int, bool, float, datetime, type(None)})
-"""Types of most fields, which name no asset."""
+"""Types of fields that can't contain an asset."""
 
 
 def _assets(value: Any) -> Iterator[Asset]:

@@ -1,18 +1,18 @@
-"""Bad data that the graph knows of a scope: parts of datasets, and steps that wrote bad data themselves.
+"""Bad data of a scope in the graph: parts of datasets, and runs and micro-batches that wrote bad data themselves.
 
 | part of a scope                | bad data                                                                        |
 |--------------------------------|---------------------------------------------------------------------------------|
-| offsets, files, partition, version | these, as `trace` finds them                                                |
-| a dataset in a processing time | what runs and micro-batches wrote then; of a topic that none wrote, what arrived |
-| a dataset in an event time     | what queries read while their watermarks allowed records of that time           |
-| a dataset                      | all of it                                                                       |
-| a run                          | what it wrote, and what the runs that it started wrote                          |
-| a job, a code version          | what its runs wrote                                                             |
-| a query, micro-batches         | what they wrote, and what later ones wrote of their state                       |
-| since the last good run        | what was written since the last run or micro-batch known to be good             |
-| a consumer                     | none: a consumer holds no data that the graph knows                             |
+| offsets, files, partition, version | this data, as `trace` finds it                                              |
+| a dataset in a processing time | output of runs and micro-batches of that time; for a topic: records that arrived |
+| a dataset in an event time     | input of queries while their watermarks allowed records of that time            |
+| a dataset                      | the whole dataset                                                               |
+| a run                          | its output, and the output of the runs that it started                          |
+| a job, a code version          | output of its runs                                                              |
+| a query, micro-batches         | their output, and output of later micro-batches from their state                |
+| since the last good run        | output since the last run or micro-batch that is known to be good               |
+| a consumer                     | none: the graph records no data of consumers                                    |
 
-Where a part can't be known exactly, the next larger one that is known counts, and `certainty` and `why` say so.
+If a part can't be determined exactly, the next larger known part counts; `certainty` and `why` state this.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ from headwater_schemas.identity import utc_text
 from headwater_schemas.ranges import MOST_OFFSET, batches_text
 
 MOST_RUNS: Final = 200
-"""Runs of one job, the latest, that one part of a scope leads to."""
+"""Maximum number of runs of a job for one part of a scope; the latest runs count."""
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _AFTER: Final = timedelta(microseconds=1)
+_EVERYTHING: Final = "everything counts as bad"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class Origin:
     Attributes:
         part: the part.
         parts: bad parts of datasets.
-        hops: runs and micro-batches that wrote bad data themselves; their numbers don't count yet.
+        hops: runs and micro-batches that wrote bad data themselves; `reach` numbers them later.
         certainty: as in `ResolvedPart`.
         why: the facts behind it, as sentences.
     """
@@ -79,10 +80,10 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
 
     Args:
         context: context of the trace, forwards.
-        now: end of a time span without one.
+        now: end of a time span that has no end.
 
     Returns:
-        The bad data; with certainty UNKNOWN and the reason where the graph knows nothing of the part.
+        The bad data. Certainty UNKNOWN, with the reason: the graph has nothing of the part.
     """
     try:
         if part.dataset is not None:
@@ -109,10 +110,10 @@ def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: dat
     if not known:
         return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
     found = _of_known(context, part, context.datasets[context.datasets.shown_key(key)], now)
-    # The incident itself puts the dataset that it names into the graph.
+    # A dataset node alone proves nothing: the incident's event creates it, too.
     if any(read or written for _, read, written in known):
         return found
-    return replace(found, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
+    return replace(found, certainty=Certainty.UNKNOWN, why="No known job reads or writes this dataset.")
 
 
 def _of_known(context: Context, part: IncidentScope, asset: Asset, now: datetime) -> Origin:
@@ -153,12 +154,12 @@ def _parts(part: IncidentScope, found: Iterable[Part], why: str = "") -> Origin:
 
 
 def _writers(context: Context) -> Context:
-    """Context of the same look-ups for what wrote a dataset."""
+    """Copy of the context for the opposite direction: writers of a dataset."""
     return replace(context, backward=True, notes={}, _users={}, _of_runs={})
 
 
 def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
-    """Find files, and files of partitions, that are listed as written or as read."""
+    """Find the files at these paths, or in these partitions, that runs list as written or as read."""
     found: dict[Part, None] = {}
     files: dict[str, tuple[Part, set[str]]] = {}
     for path in paths:
@@ -179,7 +180,7 @@ def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
         spans = tuple(OffsetSpan(each, 0, MOST_OFFSET) for each in partitions)
         return _parts(part, [Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)])
     whole = Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UPPER_BOUND)
-    return _parts(part, [whole], "All of it, whenever it was written.")
+    return _parts(part, [whole], "The whole dataset counts as bad, whenever it was written.")
 
 
 def _partitions(context: Context, asset: Asset) -> list[int]:
@@ -189,17 +190,17 @@ def _partitions(context: Context, asset: Asset) -> list[int]:
 
 
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
-    """Find what was written to a dataset in a processing time.
+    """Find the data that was written to a dataset in a processing time.
 
-    Kafka knows what arrived in a topic, whoever wrote it. Where it can't be asked, what known runs and micro-batches
-    wrote then counts, or if none wrote it, what was read then.
+    Kafka itself knows the records that arrived in a topic, whoever wrote them. If Kafka can't be asked, the output of
+    known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this time.
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)), []
     if is_topic:
         try:
             arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
-            return _parts(part, arrived, "Records that arrived in Kafka then.")
+            return _parts(part, arrived, "Records that arrived in Kafka in this time span.")
         except ArrivalsUnknownError as error:
             sentences.append(str(error))
     writers = _writers(context)
@@ -208,13 +209,18 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     if not is_topic or found:
         bounded = [_within(each, begin, until) for each in found]
         if bounded != found:
-            sentences.append("When in a step it was written isn't known: all of a step at that time counts.")
+            sentences.append(
+                "The time of a write within a run or micro-batch isn't known, so all output of the runs and "
+                "micro-batches of this time span counts."
+            )
         if is_topic:
-            sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
+            sentences.append(
+                "Only records of known runs and micro-batches count: records of other writers are missing."
+            )
             bounded = [_inferred(each) for each in bounded]
         return _parts(part, bounded, " ".join(sentences))
     read = map(_inferred, parts_at(context, asset, None, begin, until))
-    return _parts(part, read, " ".join([*sentences, "So the records that were read then count."]))
+    return _parts(part, read, " ".join([*sentences, "Instead, the records that were read in this time span count."]))
 
 
 def _inferred(part: Part) -> Part:
@@ -222,24 +228,24 @@ def _inferred(part: Part) -> Part:
 
 
 def _within(part: Part, begin: datetime, until: datetime) -> Part:
-    """Return a part that steps wrote; as an upper bound unless all of them ran within a time."""
+    """Return a written part; as an upper bound unless all of its writers ran within the time span."""
     is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
     return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:
-    """Find the records that queries read while their watermarks allowed records of an event time."""
+    """Find the records that queries read while their watermarks still allowed records of an event time."""
     names = context.datasets.keys_of(asset.key)
     used = context.queries_of(names)
     queries = {each.key: each for name in names for each in used[name]}.values()
     if not queries:
         whole = _whole(context, part, asset)
-        why = "No streaming query reads it, so which part has records of that event time isn't known."
+        why = "No streaming query reads the dataset, so it isn't known which part has records of this event time."
         return replace(whole, certainty=weakest(whole.certainty, Certainty.UPPER_BOUND), why=why)
     shown = context.datasets.shown_key(asset.key)
     parts: list[Part] = []
     sentences: list[str] = []
-    # A late record is dropped by a query with state, and used by every other reader.
+    # Queries with state drop late records; every other reader uses them.
     drops_late = not any(map(context.is_of_runs, names)) and all(_keeps_state(context, query) for query in queries)
     for query in queries:
         until = part.until if drops_late else None
@@ -254,7 +260,7 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
         else:
             read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
         parts += [each for each in read if each.dataset.key == shown]
-    # When they were read is known, not since when they were there: others may have read them earlier.
+    # Only the time of reading is known. The records were written earlier, and others may have read them before.
     bounded = [replace(each, since=None, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
     return _parts(part, bounded, " ".join(dict.fromkeys(sentences)))
 
@@ -264,10 +270,14 @@ def _batches_of_event_time(
 ) -> tuple[int, int, str]:
     """Find the micro-batches that may have used records of an event time.
 
-    A record with an event time of `since` or later raises the greatest event time, and so the watermark, to that minus
-    the watermark's delay: micro-batches before that had none. A query with state uses a record until the watermark has
-    passed the end of its window, which is `until` plus the horizon of the state at the latest: then none is used any
-    more. A horizon is only known where one watermark, or the greatest of several, is that of all inputs.
+    A record with an event time of `since` or later raises the watermark to at least `since` minus the watermark's
+    delay, so earlier micro-batches, with a lower watermark, had no such record. A query with state uses a record until
+    the watermark has passed the end of the record's window. This end is at most `until` plus the horizon of the state;
+    later micro-batches use no such record. The horizon is only known if one watermark, or the greatest of several,
+    holds for all inputs.
+
+    Returns:
+        First and last micro-batch, both inclusive (first > last: none), and a sentence on how they were found.
     """
     name = query.name or query.query_id
     first, last = query.first_batch, query.last_batch
@@ -276,7 +286,7 @@ def _batches_of_event_time(
     pieces = query.pieces
     if len(pieces) > 1 or last_batch is None or last_batch.time("watermark_before") is None:
         why = "has no watermark" if len(pieces) == 1 else "went back to earlier offsets"
-        return first, last, f"{name} {why}: all that it read counts."
+        return first, last, f"{name} {why}: all input of the query counts."
     bounds = []
     if since is not None and horizon is not None:
         search = Search(query.key, first, last, _reached(since - horizon), by="watermark_after")
@@ -284,14 +294,14 @@ def _batches_of_event_time(
         first = last + 1 if search.found is None and not search.met_unknown else search.found or first
         bounds.append(f"from batch {first} on")
     if until is not None and horizon is not None and _keeps_state(context, query):
-        # A window takes late records until its end is behind the watermark.
+        # A window accepts late records until the watermark has passed the window's end.
         search = Search(query.key, first, last, _reached(until + horizon), by="watermark_before")
         run_by_time(context.tx, [search])
         if search.found is not None and not search.met_unknown:
             last = search.found
             bounds.append(f"up to batch {last}")
     if not bounds:
-        return first, last, f"The watermark of {name} bounds nothing: all that it read counts."
+        return first, last, f"The watermark of {name} doesn't narrow this down: all input of the query counts."
     return first, last, f"By the watermark of {name}, records of that event time were read {', '.join(bounds)}."
 
 
@@ -309,25 +319,24 @@ def _reached(time: datetime) -> Callable[[Row], bool | None]:
 
 
 def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
-    """Return the time right after the last good run or micro-batch, by assertions; and a sentence."""
+    """Return the time right after the last good run or micro-batch, by assertions (None: unknown); and a sentence."""
     turns = [turn for turn in quality_turns(context.tx, of) if turn.first_bad_run or turn.first_bad]
     times: list[datetime] = []
     for turn in turns:
         good = _end_of(turn)
         if good is None:
-            return (
-                None,
-                "No run or micro-batch before the first failed assertion is known to be good: all counts.",
-            )
+            return None, f"No run or micro-batch before the first failed assertion is known to be good: {_EVERYTHING}."
         times.append(good)
     if times:
-        # The good one itself, which ended then, doesn't count.
-        return min(times) + _AFTER, f"The last one that is known to be good ended at {utc_text(min(times))}."
-    return None, "No assertion failed after the last good run or micro-batch, so since when isn't known: all counts."
+        end = min(times)
+        # The good run or micro-batch, which ended at this time, doesn't count.
+        return end + _AFTER, f"The last run or micro-batch that is known to be good ended at {utc_text(end)}."
+    why = "No assertion failed after the last good run or micro-batch, so the first bad one isn't known"
+    return None, f"{why}: {_EVERYTHING}."
 
 
 def _end_of(turn: QualityTurn) -> datetime | None:
-    """End of the last good micro-batch or run; its begin where the end isn't known."""
+    """End of the last good micro-batch or run; its start if the end isn't known."""
     if (batch := turn.last_good) is not None and batch.processing_time is not None:
         return batch.processing_time + timedelta(milliseconds=batch.duration_ms or 0)
     if (run := turn.last_good_run) is not None:
@@ -346,7 +355,7 @@ def _of_runs(context: Context, part: IncidentScope, run_ids: Sequence[str]) -> O
         except NotFoundError as error:
             sentences.append(str(error))
     if part.run is not None and (part.since is not None or part.until is not None):
-        sentences.append("All of the run counts, not only the time span.")
+        sentences.append("The whole run counts, not only the given time span.")
     certainty = weakest(*(hop.certainty for hop in hops))
     return Origin(part=part, hops=tuple(hops), certainty=certainty, why=" ".join(sentences))
 
@@ -360,7 +369,7 @@ def _children(context: Context, run_id: str) -> list[Hop]:
         try:
             hops.append(run_origin(context, row["run_id"]))
         except (NotFoundError, AmbiguousError):
-            continue  # it wrote nothing itself
+            continue  # this run wrote nothing itself
     return hops
 
 
@@ -376,7 +385,7 @@ def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
         "incidents/runs_of_job",
         key=key,
         code_version=part.code_version,
-        # Without a version, micro-batches count whichever run they are of: some may be of none that is known.
+        # Without a code version, micro-batches of unknown runs count, too: they are looked up by query below.
         batch_runs=part.code_version is None,
         since=since or _BEGINNING,
         until=part.until or EVER,
@@ -384,7 +393,7 @@ def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
     )
     if len(rows) > MOST_RUNS:
         context.cut = True
-        why = f"{why} Of more than {MOST_RUNS} runs the latest count.".lstrip()
+        why = f"{why} The job has more than {MOST_RUNS} such runs: the latest of them count.".lstrip()
     found = _of_runs(context, part, [row["run_id"] for row in rows[:MOST_RUNS]])
     hops = [*found.hops]
     if part.code_version is None:
@@ -409,7 +418,7 @@ def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
     sentences: list[str] = []
     if part.since_last_good:
         good = _last_good_batch(context, query)
-        sentences.append("No micro-batch is known to be good: all of them count." if good is None else "")
+        sentences.append("No micro-batch is known to be good: all of them count as bad." if good is None else "")
         first = first if good is None else max(first, good + 1)
     if part.clock is IncidentClock.EVENT:
         begin, end, why = _batches_of_event_time(context, query, part.since, part.until)
@@ -418,7 +427,10 @@ def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
     elif part.since is not None or part.until is not None:
         first, last = _batches_of_time(context, query, first, last, part.since, part.until)
     if first > last:
-        known = f"The {batches_text(query.first_batch, query.last_batch)} of the query are known."
+        known = (
+            "No known micro-batch belongs to this part; the graph has "
+            f"{batches_text(query.first_batch, query.last_batch)} of the query."
+        )
         return Origin(part=part, certainty=Certainty.UNKNOWN, why=known)
     hop = batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
     certainty = hop.certainty if not any(sentences) else weakest(hop.certainty, Certainty.UPPER_BOUND)
@@ -437,7 +449,7 @@ def _last_good_batch(context: Context, query: Query) -> int | None:
 def _batches_of_time(
     context: Context, query: Query, first: int, last: int, since: datetime | None, until: datetime | None
 ) -> tuple[int, int]:
-    """Find the micro-batches that may have run in a time."""
+    """Find the first and last micro-batch that may have run in a time span; first > last: none."""
     if since is not None:
         [after] = first_after(context, [(query, since)])
         first = max(first, running_at(context, query, after, since))

@@ -1,4 +1,4 @@
-"""Questions about incidents: the list, and one of them with everything that it reached."""
+"""Questions about incidents: the list, and one incident with its reach."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def incidents(
     """List incidents, the latest opened first.
 
     Args:
-        everything: resolved ones too.
-        dataset: only those that concern this dataset, or reached it by their latest record.
-        severities: only those of one of these; empty: all.
+        everything: whether to list resolved incidents, too.
+        dataset: only incidents whose scope has this dataset, or whose latest recorded reach includes it.
+        severities: only incidents of these severities; empty: all.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving the dataset.
@@ -71,7 +71,9 @@ def incidents(
         filters: dict[str, Any] = {
             "states": None if everything else [str(each) for each in OPEN],
             "severities": [str(each) for each in severities] or None,
-            "datasets": None if dataset is None else _names(tx, dataset),
+            "datasets": None
+            if dataset is None
+            else list(Identities.of(tx).members(resolve_dataset(tx, dataset).asset.key)),
         }
         began, key = paging.decode_moment(cursor, question=asked)
         total = tx.one("incidents/count", **filters)["total"]
@@ -84,11 +86,6 @@ def incidents(
         return IncidentPage(tuple(map(brief_of, found[:limit])), total, more)
 
     return reader.read(question)
-
-
-def _names(tx: Transaction, dataset: str) -> list[str]:
-    key = resolve_dataset(tx, dataset).asset.key
-    return list(Identities.of(tx).members(key))
 
 
 def brief_of(stored: Mapping[str, Any]) -> IncidentBrief:
@@ -122,18 +119,18 @@ def incident(
     limit: int = LIMIT,
     arrivals: Arrivals | None = None,
 ) -> Incident:
-    """Return one incident, with everything that it reached as the graph is now.
+    """Return one incident, with its reach as the graph is now.
 
     Args:
-        incident_id: its id, or the beginning of it.
-        with_reach: whether the graph is asked what it reached.
-        detailed: whether the reach has the columns, and the first bad and last good runs.
+        incident_id: id of the incident, or the beginning of the id.
+        with_reach: whether to compute the reach.
+        detailed: whether the reach has the reached columns, and the first bad and last good runs.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
 
     Raises:
         NotFoundError: no incident has this id.
-        AmbiguousError: several ids begin so.
+        AmbiguousError: several ids have this beginning.
     """
     return reader.read(
         lambda tx: incident_in(
@@ -179,7 +176,7 @@ def stored_incident(tx: Transaction, incident_id: str) -> tuple[Mapping[str, Any
 
     Raises:
         NotFoundError: no incident has this id.
-        AmbiguousError: several ids begin so.
+        AmbiguousError: several ids have this beginning.
     """
     row = tx.row("incidents/by_key", key=incident_key(tx.tenant, incident_id))
     if row is not None:
@@ -210,7 +207,7 @@ def _taken(record: IncidentRecord) -> ActionTaken:
 
 
 def _stated(event: IncidentEvent) -> list[str]:
-    """Everything that an action states, in the order in which people read it."""
+    """Values that an action states, in the order in which people read them."""
     found = [event.title] if event.title else []
     found += [f"to {event.assignee}"] if event.assignee else []
     found += [f"into {event.into}"] if event.into else []

@@ -33,13 +33,13 @@ def reach_of(
     arrivals: Arrivals | None = None,
     detailed: bool = False,
 ) -> IncidentReach:
-    """Find what an incident reached.
+    """Compute the reach of an incident from the graph as it is now.
 
     Args:
-        state: state of the incident; its scope and its repairs count.
+        state: state of the incident, with its scope and its repairs.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
-        detailed: whether the columns, and the first bad and last good runs, are asked for, too.
+        detailed: whether to find also the reached columns, and the first bad and last good runs.
     """
     now = datetime.now(UTC)
     context = Context(tx, Datasets(tx), backward=False, horizon=None, limit=limit, arrivals=arrivals)
@@ -83,9 +83,9 @@ def reach_of(
 def _start(
     context: Context, origins: list[Origin], state: IncidentState, repairs: DeclaredRepairs
 ) -> tuple[Tainted, ...]:
-    """Datasets in which bad data began, with what is left of it.
+    """Datasets in which bad data began, with the bad data that is left there.
 
-    Bad data was there when its part of the scope was added: a write that began later, and replaced it, left none.
+    The bad data existed when its part was added to the scope. So only a write that began later can have replaced it.
     """
     added = _added(state)
     parts = [
@@ -119,7 +119,7 @@ def _start(
 
 
 def _added(state: IncidentState) -> dict[str, datetime]:
-    """Time at which each part was last added to the scope."""
+    """For each part, as text: time at which it was last added to the scope."""
     return {
         scope_text(part): record.time
         for record in state.history
@@ -129,7 +129,10 @@ def _added(state: IncidentState) -> dict[str, datetime]:
 
 
 def _numbered(origins: list[Origin]) -> tuple[list[Hop], list[tuple[int, ...]]]:
-    """Number the hops of all parts from 1; a step that two parts lead to is one hop."""
+    """Number the hops of all origins from 1. Return the hops, and for each origin the numbers of its hops.
+
+    A step that belongs to two origins is one hop.
+    """
     hops: dict[Hop, Hop] = {}
     numbers: list[tuple[int, ...]] = []
     for origin in origins:

@@ -1,8 +1,9 @@
-"""Recipients of messages about an incident: owners and consumers, each with what of theirs bad data reached.
+"""Recipients of messages about an incident: owners and consumers, each with their datasets that bad data reached.
 
-A message is due if its digest isn't that of the recipient's latest notification. The digest covers what the recipient
-has to know: of an open incident the severity, and which of the recipient's datasets hold bad data or are clean again;
-of a resolved one the resolution. Other parts of a dataset, or other times, are no reason for a message.
+A message is due if its digest differs from the digest of the recipient's latest notification. The digest covers the
+facts that the recipient has to know. For an open incident: the severity, and which of the recipient's datasets hold bad
+data or are clean again. For a resolved incident: the resolution. A change of a dataset's bad parts, or of times, is no
+reason for a message.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from headwater_schemas.incident_rules import MOST_CHARACTERS
 from headwater_schemas.naming import spelling
 
 OPERATORS: Final = "defaults.operators"
-"""Name of the recipient who is notified of every incident, with all datasets of its reach."""
+"""Name of the recipient who is notified of every incident, with all datasets of the reach."""
 _DIGITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldDataset:
-    """A dataset of a recipient that holds bad data, or may.
+    """A dataset of a recipient that holds bad data, or possibly holds some.
 
     Attributes:
-        dataset: the dataset, by a name that questions accept.
-        certainty: certainty that bad data is there.
-        since: earliest time at which bad data was written there; None: not known.
+        dataset: name of the dataset, as questions accept it.
+        certainty: certainty that the dataset holds bad data.
+        since: earliest time at which bad data was written to the dataset; None: not known.
     """
 
     dataset: str
@@ -53,15 +54,15 @@ class Recipient:
     """Somebody to notify.
 
     Attributes:
-        recipient: name of an owner or consumer; `OPERATORS`.
-        addresses: names under which a channel may be declared, the most specific first; none: only the channel of the
-            latest notification is known.
-        held: datasets of the recipient that hold bad data, or may, by name.
-        unlisted: number of further ones: of a consumer only 20 are listed.
+        recipient: name of an owner or consumer, or `OPERATORS`.
+        addresses: names under which the recipient's channel may be declared, the most specific first; empty: only the
+            channel of the latest notification is known.
+        held: datasets of the recipient that hold bad data, or possibly hold some, by name.
+        unlisted: number of such datasets beyond `held`: only 20 datasets of a consumer are listed.
         cleared: datasets of the recipient that held bad data and are clean again, by name.
-        latest: latest notification; None: none yet.
-        change: reason for the message that is right now.
-        digest: digest of this message.
+        latest: latest notification; None: there was none.
+        change: reason for a message now.
+        digest: digest of the facts of this message.
     """
 
     recipient: str
@@ -75,7 +76,7 @@ class Recipient:
 
     @property
     def is_due(self) -> bool:
-        """True if the recipient hasn't got this message."""
+        """True if the recipient's latest notification reported other facts."""
         return self.latest is None or self.latest.digest != self.digest
 
 
@@ -85,9 +86,9 @@ class IncidentRecipients:
 
     Attributes:
         incident: the incident, with its reach.
-        items: owners of the reached datasets, consumers, and earlier recipients, by name. Of an incident that isn't
-            open only earlier recipients.
-        operators: the recipient of every incident; None: the incident isn't open, and they never knew of it.
+        items: owners of the reached datasets, consumers, and earlier recipients, by name. If the incident isn't open:
+            only earlier recipients.
+        operators: the operators; None: the incident isn't open, and they were never notified of it.
         unowned: datasets with bad data that have no owner, by name.
     """
 
@@ -98,7 +99,7 @@ class IncidentRecipients:
 
 
 def to_notify(reader: Reader) -> tuple[str, ...]:
-    """List the ids of incidents that may need a message: open ones, and those whose resolution somebody missed."""
+    """List the ids of incidents that may need a message: open ones, and resolved ones with a recipient to notify."""
     return reader.read(
         lambda tx: tuple(
             row["incident"] for row in tx.rows("incidents/to_notify", states=[str(state) for state in OPEN])
@@ -116,12 +117,12 @@ def recipients(
 
     Raises:
         NotFoundError: no incident has this id.
-        AmbiguousError: several ids begin so.
+        AmbiguousError: several ids have this beginning.
     """
 
     def question(tx: Transaction) -> IncidentRecipients:
         found = incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
-        keys = sorted({one.dataset.key for one in found.reach.tainted}) if found.reach is not None else []
+        keys = sorted({one.dataset.key for one in found.asked_reach.tainted})
         return recipients_of(found, owners_by_key(tx, tx.rows("declared/owners", keys=keys)))
 
     return reader.read(question)
@@ -145,13 +146,12 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
+    reach = found.asked_reach
     everything = _Concerned()
     concerned: dict[str, _Concerned] = {}
     unowned = set()
     by_name: dict[str, HeldDataset] = {}
-    for one in collected(found.reach):
+    for one in collected(reach):
         name = one.asset.spelling
         if one.parts:
             by_name[name] = HeldDataset(dataset=name, certainty=surest(one.certainties), since=one.since)
@@ -163,13 +163,13 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
                 each.held[name] = by_name[name]
             else:
                 each.cleared.add(name)
-    for consumer in found.reach.blast.consumers:
+    for consumer in reach.blast.consumers:
         addresses = (consumer.on_call, consumer.contact, consumer.name, *(owner.name for owner in consumer.owners))
         each = _of_name(concerned, consumer.name, addresses)
         each.unlisted += consumer.reads_total - len(consumer.reads)
         for read in consumer.reads:
             name = spelling(read.namespace, read.name)
-            # Under another of its names a dataset isn't among those of the reach.
+            # The reach doesn't have the dataset under its other names.
             each.held[name] = by_name.get(name, HeldDataset(dataset=name, certainty=Certainty.UNKNOWN, since=None))
     latest = {each.recipient: each for each in found.notified}
     for name in latest.keys() - {OPERATORS}:
@@ -186,7 +186,7 @@ def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) 
 
 
 def recipient_name(name: str) -> str:
-    """Name of an owner or consumer as a recipient; a long name, and the one of the operators, gets a digest."""
+    """Name of an owner or consumer as a recipient; a name that is too long, or equals `OPERATORS`, gets a digest."""
     if len(name) <= MOST_CHARACTERS and name != OPERATORS:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
@@ -222,10 +222,10 @@ def _recipient(found: Incident, name: str, each: _Concerned, latest: SentNotific
 
 
 def _change(found: Incident, name: str, latest: SentNotification | None, *, is_clean: bool) -> NotificationChange:
-    """Reason for the message that is right now.
+    """Reason for a message now.
 
-    OPENED: the first message of the incident's first round, or the first after it was reopened. REACHED: bad data
-    reached the recipient later, or again. CLEARED: nothing of the recipient's holds bad data, and that is certain.
+    OPENED: the incident is new to its recipients, or was reopened. REACHED: bad data reached the recipient later than
+    others, or again. CLEARED: no dataset of the recipient holds bad data, and that is certain.
     """
     if found.brief.status is IncidentStatus.RESOLVED:
         return NotificationChange.RESOLVED

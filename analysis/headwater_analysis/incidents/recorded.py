@@ -1,4 +1,4 @@
-"""Reach of an incident as an event records it, and the difference between a record and the reach of today."""
+"""Reach of an incident as an event records it, and the differences between a recorded reach and today's reach."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_analysis.assets import Asset
+from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
@@ -26,42 +27,43 @@ from headwater_schemas.events import (
 from headwater_schemas.naming import spelling
 
 MOST_DATASETS: Final = 1_000
-"""Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""
+"""Maximum number of datasets in an event, the nearest to the bad records; with more, the record isn't complete."""
 MOST_PARTS: Final = 100
-"""Parts of a dataset, and files and offset ranges of a part, that an event names."""
+"""Maximum number of parts of a dataset, and of files and offset ranges of a part, that an event names."""
 MOST_BYTES: Final = 400_000
-"""Size up to which all these are named, the nearest datasets first; of further datasets one of each."""
+"""Size of the datasets that are named in full, the nearest first; further datasets name one part, file or range."""
 
 
 @dataclass(slots=True)
 class CollectedDataset:
-    """A dataset of a reach; bad data that began there and bad data that came there are together.
+    """A dataset of a reach, with the bad data that began there and the bad data that was derived there.
 
     Attributes:
         asset: the dataset.
-        depth: least number of hops from the bad records; 0: they began here.
+        depth: least number of hops from the bad records; 0: bad data began here.
         parts: parts that hold bad data.
-        times: times at which bad data was written there, also of parts that are gone; None: not known.
-        certainties: certainties with which bad data reached it.
+        gone: parts that held bad data.
+        certainties: certainties with which bad data reached the dataset.
     """
 
     asset: Asset
     depth: int
     parts: list[Part] = field(default_factory=list)
-    times: list[datetime | None] = field(default_factory=list)
+    gone: list[Superseded] = field(default_factory=list)
     certainties: list[Certainty] = field(default_factory=list)
 
     @property
     def since(self) -> datetime | None:
-        """Earliest time at which bad data was written there; None: not known."""
-        times = [time for time in self.times if time is not None]
-        return min(times) if times and len(times) == len(self.times) else None
+        """Earliest time at which bad data was written to the dataset; None: not known."""
+        times = [part.since for part in (*self.parts, *(each.part for each in self.gone))]
+        known = [time for time in times if time is not None]
+        return min(known) if known and len(known) == len(times) else None
 
 
 def collected(reach: IncidentReach) -> list[CollectedDataset]:
     """List the datasets of a reach, each once, the nearest to the bad records first."""
     found: dict[str, CollectedDataset] = {}
-    # With bad records of a dataset, its first readers wrote what is one hop away from them.
+    # If the scope names bad records, the output of their first readers is one hop away.
     shift = 1 if reach.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
     for each, depth in [
         *((each, 0) for each in reach.start),
@@ -69,13 +71,13 @@ def collected(reach: IncidentReach) -> list[CollectedDataset]:
     ]:
         one = found.setdefault(each.dataset.key, CollectedDataset(each.dataset, depth))
         one.parts += each.parts
-        one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
+        one.gone += each.superseded
         one.certainties.append(each.certainty)
     return sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
 
 
 def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
-    """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
+    """Datasets of a reach as a REACHED event has them, ascending by namespace and name."""
     listed, size = [], 0
     for one in collected(reach)[:MOST_DATASETS]:
         whole = _dataset(one)
@@ -86,24 +88,27 @@ def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
 
 def reached_event(incident: str, reach: IncidentReach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
-    datasets = reached(reach)
-    number = len({each.dataset.key for each in reach.tainted})
     return IncidentEvent(
         incident=incident,
         action=IncidentAction.REACHED,
         by=by,
         reason=reason,
-        reached=datasets,
+        reached=reached(reach),
         as_of=reach.as_of,
-        complete=reach.complete and number <= MOST_DATASETS,
+        complete=is_record_complete(reach),
     )
 
 
+def is_record_complete(reach: IncidentReach) -> bool:
+    """Return whether a reach is complete, and a record has all of its datasets."""
+    return reach.complete and len({each.dataset.key for each in reach.tainted}) <= MOST_DATASETS
+
+
 def recorded(state: IncidentState, reach: IncidentReach | None) -> RecordedReach | None:
-    """Build the answer about the latest record; None without one.
+    """Build the answer about the latest recorded reach; None: none is recorded.
 
     Args:
-        reach: the reach of today, for the differences; None: none are listed.
+        reach: today's reach, for the differences; None: no differences are listed.
     """
     if state.reached is None or state.reached_as_of is None:
         return None
@@ -118,7 +123,7 @@ def recorded(state: IncidentState, reach: IncidentReach | None) -> RecordedReach
 
 
 def changes(before: Mapping[str, ReachedDataset], now: Mapping[str, ReachedDataset]) -> tuple[ReachChange, ...]:
-    """Compare two records by name of the datasets."""
+    """Compare two records. Both map names of datasets to the datasets."""
     found = []
     for name in sorted(before.keys() | now.keys()):
         old, new = before.get(name), now.get(name)
@@ -169,6 +174,6 @@ def _part(part: Part, most: int) -> ReachedPart:
 
 
 def _text(part: Part) -> str:
-    """Everything of a part but its dataset, as one text that only an equal part has."""
+    """All fields of a part except its dataset and rows as one text, which is equal only for equal parts."""
     values: Iterable[Any] = (getattr(part, each.name) for each in fields(part) if each.name not in ("dataset", "rows"))
     return msgspec.json.encode(list(values)).decode()

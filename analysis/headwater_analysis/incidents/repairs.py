@@ -1,7 +1,7 @@
 """Declared repairs: parts of datasets, runs, and micro-batches whose bad output somebody repaired.
 
-A repair takes its part out of what is still bad, there. What had been derived from it before stays: it is repaired by
-its own rerun, or declared by itself.
+A repair removes its own part from the bad data. Data that was derived from this part earlier stays bad, until it is
+written again or declared repaired separately.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ class _Repair:
 
 
 class DeclaredRepairs:
-    """Repairs of an incident.
-
-    Args:
-        context: context of the trace.
-        state: state of the incident.
-    """
+    """Repairs of an incident."""
 
     def __init__(self, context: Context, state: IncidentState) -> None:
         declared = _declarations(state)
@@ -58,9 +53,13 @@ class DeclaredRepairs:
         ]
 
     def split(self, hop: Hop | None, part: Part) -> tuple[Part | None, list[Superseded]]:
-        """Split a part that a step wrote (None: a part of the scope) into what is left of it, and what was repaired.
+        """Split a part into the part that is still bad (None: nothing), and the repaired parts.
 
-        Only what is known to have been written before the repair is repaired by it.
+        A repair doesn't cover data that is known to have been written after it.
+
+        Args:
+            hop: step that wrote the part; None: the scope names the part.
+            part: the part.
         """
         left: Part | None = part
         gone: list[Superseded] = []
@@ -81,7 +80,7 @@ class DeclaredRepairs:
 
 
 def _declarations(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
-    """Time and reason of the latest repair of each part."""
+    """For each part, as text: time and reason of its latest repair."""
     found: dict[str, tuple[datetime, str]] = {}
     for record in state.history:
         if record.event.action is IncidentAction.REPAIRED:
@@ -92,7 +91,7 @@ def _declarations(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
 
 
 def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
-    """Return whether all of a step belongs to the repaired run, job or micro-batches."""
+    """Return whether a whole step belongs to the repaired run, job or micro-batches."""
     part, step = repair.part, hop.step
     if part.run is not None:
         return [run.run_id for run in step.runs] == [part.run] and _stays_in_run(context, part.run, hop)
@@ -115,7 +114,7 @@ def _spreads(hop: Hop) -> bool:
 
 
 def _stays_in_run(context: Context, run_id: str, hop: Hop) -> bool:
-    """Return whether the step's records, as far as the state spread them, are in micro-batches of this run alone."""
+    """Return whether the state spread the step's records only to micro-batches of this run."""
     if not _spreads(hop):
         return True
     runs = context.runs([run_key(context.tx.tenant, run_id)])
@@ -134,19 +133,19 @@ def _is_at(part: IncidentScope, hop: Hop) -> bool:
 
 
 def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
-    """Split a part into what the repaired part of the dataset covers for certain, and the rest."""
+    """Split a part into the data that the repaired part certainly covers, and the rest; None: nothing."""
     repaired = repair.part
     if part.dataset.key != repair.dataset:
         return None, part
     if repaired.column is not None or repaired.since_last_good:
-        return None, part  # another column may still be bad; and since when isn't known exactly
+        return None, part  # other columns may still be bad; the time of the last good run isn't known exactly
     if repaired.since is not None or repaired.until is not None:
         return (part, None) if _is_written_in(repaired, part) else (None, part)
     if repaired.offsets is not None:
         return _offsets(repaired, part)
     if repaired.files is not None:
-        places = [canonical_path(path) for path in repaired.files]
-        return _files(part, lambda path: any(is_within(canonical_path(path), place) for place in places))
+        repaired_paths = [canonical_path(path) for path in repaired.files]
+        return _files(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
     if repaired.version is not None:
         is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
         return (part, None) if is_it and repaired.partition is None else (None, part)

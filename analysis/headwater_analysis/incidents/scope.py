@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.incidents.answers import ScopePart
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import IncidentClock, IncidentScope
@@ -14,7 +15,7 @@ from headwater_schemas.naming import spelling
 from headwater_schemas.ranges import batches_text, partition_text
 
 MOST_NAMED: Final = 3
-"""Offset ranges that a line names; further ones are counted."""
+"""Maximum number of offset ranges that a line names; further ranges are counted."""
 
 
 def scope_part(part: IncidentScope) -> ScopePart:
@@ -67,8 +68,8 @@ def _narrowed(part: IncidentScope) -> Iterator[str]:
         if text is not None:
             yield f"{name} {text}"
     if part.files is not None:
-        # Paths of files are texts of jobs, which not everybody may see: `ScopePart.files` has them.
-        yield f"{len(part.files):,} file{'s' * (len(part.files) != 1)}"
+        # Paths of files are texts of jobs, which not every asker may see: only `ScopePart.files` has them.
+        yield amount(len(part.files), "file")
     if part.from_batch is not None or part.to_batch is not None:
         yield _batches(part.from_batch, part.to_batch)
     if part.since is not None or part.until is not None:
@@ -81,18 +82,14 @@ def _narrowed(part: IncidentScope) -> Iterator[str]:
 def _ranges(part: IncidentScope) -> str | None:
     if part.offsets is None:
         return None
-    return _listed([partition_text(each.partition, each.from_, each.to_exclusive) for each in part.offsets])
+    named = [partition_text(each.partition, each.from_, each.to_exclusive) for each in part.offsets]
+    return first_of(named, MOST_NAMED)
 
 
 def _batches(first: int | None, last: int | None) -> str:
     if last is None:
         return f"batches from {first} on"
     return f"batches up to {last}" if first is None else batches_text(first, last)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _span(since: datetime | None, until: datetime | None) -> str:

@@ -1,4 +1,4 @@
-"""Streaming queries whose state took bad records in: until which event time they may still write of them."""
+"""Streaming queries whose state took in bad records, and the event time up to which their output may contain them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _IN_BATCHES = (StepKind.MICRO_BATCHES, StepKind.SUMMARY)
 
 
 def spreading(context: Context, hops: Iterable[Hop]) -> tuple[Spreading, ...]:
-    """Find the queries with state among the steps that bad records passed through, by name.
+    """Find the queries with state among the steps that bad records passed through; sorted by name.
 
-    A query writes of a record until its watermark has passed the watermark right after the record's micro-batch plus
-    the longest time that its state keeps a record (`trace.state.spread_forward`). The latest of its micro-batches that
-    read bad records counts.
+    The output of a query may contain a record until the query's watermark has passed this event time: the watermark
+    right after the micro-batch that read the record, plus the longest time that the state keeps a record
+    (`trace.state.spread_forward`). If several micro-batches read bad records, the latest counts.
     """
     last: dict[str, int] = {}
     keep: set[str] = set()
@@ -46,7 +46,7 @@ def _may_keep(context: Context, query: Query) -> bool:
 def _of(context: Context, query: Query, last: int) -> Spreading:
     name = query.name or query.query_id
     newest = context.last_batch(query)
-    # A batch that is known by its checkpoint alone has no watermark.
+    # A batch that is known only by its checkpoint has no watermark.
     [latest] = before(context.tx, [(query.key, query.last_batch + 1)], STRETCH)
     marks = (batch.time("watermark_after") or batch.time("watermark_before") for batch in latest)
     now = next((mark for mark in marks if mark is not None), None)
@@ -69,11 +69,14 @@ def _of(context: Context, query: Query, last: int) -> Spreading:
 
 def _text(name: str, until: datetime | None, now: datetime | None, horizon: timedelta | None, *, is_over: bool) -> str:
     if is_over:
-        return f"{name} writes nothing more of these records: its state has let them go."
+        return f"{name} writes no more output of these records: its state has dropped them."
     if until is not None and now is not None:
-        return f"{name} may write of these records until its watermark passes {_moment(until)} (now {_moment(now)})."
+        return (
+            f"{name} may still write output of these records until its watermark passes {_moment(until)} (now "
+            f"{_moment(now)})."
+        )
     missing = "how long its state keeps a record isn't known" if horizon is None else "it has no watermark yet"
-    return f"{name} may write of these records for ever: {missing}."
+    return f"{name} may write output of these records at any time: {missing}."
 
 
 def _moment(time: datetime) -> str:

@@ -1,9 +1,10 @@
-"""Everything of a reach that isn't known: in a few words for the line of its numbers, and as sentences."""
+"""Unknown parts of an incident's reach, in two forms: a few words each, for the line with the totals, and sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.trace.traced_parts import PartKind
@@ -11,24 +12,24 @@ from headwater_schemas.events import Certainty
 
 
 def unknown_parts(reach: IncidentReach) -> tuple[str, ...]:
-    """Name what isn't known, a few words each; empty if all of it is known."""
+    """Name the unknown parts of a reach in a few words each; empty: all of the reach is known."""
     parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
     datasets = len(_of_unknown_extent(reach))
-    found = [f"{_some(parts, 'part')} of the scope"] if parts else []
-    found += [f"the extent in {_some(datasets, 'dataset')}"] if datasets else []
+    found = [f"{amount(parts, 'part')} of the scope"] if parts else []
+    found += [f"the extent in {amount(datasets, 'dataset')}"] if datasets else []
     found += ["what is beyond a limit that was reached"] if _is_cut(reach) else []
     return tuple(found)
 
 
 def unknown_sentences(reach: IncidentReach) -> Iterator[str]:
-    """Describe what isn't known, with the names of its datasets and parts as they are."""
+    """Describe the unknown parts of a reach, one sentence each; names of datasets and parts aren't shortened."""
     for each in reach.scope:
         if each.certainty is Certainty.UNKNOWN:
             yield f"{each.part.text}: {each.why}"
     for asset in _of_unknown_extent(reach):
         yield f"{asset.spelling}: the extent of the bad data there isn't known."
     if _is_cut(reach):
-        yield "A limit was reached, so there may be more: a greater --limit."
+        yield "A limit was reached, so there may be more: raise --limit."
 
 
 def _of_unknown_extent(reach: IncidentReach) -> list[Asset]:
@@ -41,7 +42,3 @@ def _is_cut(reach: IncidentReach) -> bool:
     """Return whether a limit left something out."""
     known = all(each.certainty is not Certainty.UNKNOWN for each in reach.scope)
     return reach.blast.truncated or (known and not reach.complete)
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

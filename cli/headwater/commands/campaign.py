@@ -1,4 +1,4 @@
-"""`headwater campaign`: backfill campaigns, and one with what it restated and what is left."""
+"""`headwater campaign`: list of backfill campaigns, and one campaign."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.incident import campaigns as views
+from headwater.incident.details import LONGEST
 from headwater.lean_imports import without
 from headwater.show.pages import FittedView, counted
 from headwater.trace_options import arrived
@@ -28,7 +29,7 @@ def command(
 ) -> Shown:
     """List backfill campaigns, or show one: its runs, what they restated, who was notified, and what is left.
 
-    Runs of a campaign are started with HEADWATER_JOB_CAMPAIGN=ID. With the id of an incident, the answer has that
+    Start runs of a campaign with HEADWATER_JOB_CAMPAIGN=ID. If ID is the id of an incident, the answer has this
     incident, too.
 
     headwater campaign INC-1a2b3c4d5e
@@ -46,5 +47,5 @@ def command(
         lambda reader: questions.campaign(reader, campaign, arrivals=arrived),
         lambda server: server.get(("campaigns", campaign), Campaign, {}),
     )
-    notes = tuple(shortened(note, views.LONGEST) for note in found.notes)
+    notes = tuple(shortened(note, LONGEST) for note in found.notes)
     return Shown(found, views.campaign_view(found), views.campaign_summary(found), notes)

@@ -1,4 +1,4 @@
-"""`headwater incident`: incidents of bad data, from their opening to their resolution."""
+"""`headwater incident`: incidents of bad data, from opening to resolution."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from headwater.incident import views
 from headwater.incident.acting import (
     WAIT_SECONDS,
     ActionRun,
-    ByOption,
     IdArgument,
     ReasonOption,
     WaitOption,
     act,
+    action_command,
     perform,
 )
 from headwater.incident.detecting import BY, LOOK_BACK, detection_lines, run_detection
 from headwater.incident.figures import figures_summary, figures_table
 from headwater.incident.notifying import check, notify, summary
 from headwater.incident.notifying import lines as notification_lines
-from headwater.incident.parts import with_part
 from headwater.incident.planning import plan_summary, plan_view
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
@@ -40,12 +39,12 @@ from headwater.trace_options import arrived, parse_duration
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
 
 with without("numpy", "pandas"):
-    from headwater_analysis import incidents as questions
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.freshness import NOT_REPORTED
-    from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents import questions
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
-    from headwater_analysis.incidents.answers import GivenPart
-    from headwater_analysis.incidents.detection import (
+    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents.detection.fault_policy import (
         default_fault_policy,
         default_fault_policy_text,
         load_fault_policy,
@@ -57,7 +56,7 @@ with without("numpy", "pandas"):
 if TYPE_CHECKING:
     from headwater.remote.server import Server
 
-app = typer.Typer(help="Incidents: open one, see what it reached, and work on it.", no_args_is_help=True)
+app = typer.Typer(help="Incidents of bad data: open one, see its reach, and work on it.", no_args_is_help=True)
 
 Stated = TypeVar("Stated", bound=StrEnum)
 _MOST_NAMED: Final = 5
@@ -71,18 +70,24 @@ TypeOption = Annotated[
 ]
 TitleOption = Annotated[str | None, typer.Option("--title", help="A new title.", show_default=False)]
 DescriptionOption = Annotated[
-    str | None, typer.Option("--description", help="Text for people, in place of an earlier one.", show_default=False)
+    str | None, typer.Option("--description", help="Text for people; replaces the earlier text.", show_default=False)
 ]
 EveryOption = Annotated[
     str | None,
-    typer.Option("--every", metavar="TIME", help="Go on until Ctrl-C, with this pause: 60s, 5m.", show_default=False),
+    typer.Option(
+        "--every",
+        metavar="TIME",
+        help="Repeat until Ctrl-C, with this pause between rounds: 60s, 5m.",
+        show_default=False,
+    ),
 ]
-NeededReason = Annotated[str, typer.Option("--reason", help="Why.", show_default=False)]
+NeededReason = Annotated[str, typer.Option("--reason", help="Reason of the action.", show_default=False)]
 
 
 @app.command("open")
-@with_part
+@action_command
 def open_(
+    run: ActionRun,
     title: Annotated[str, typer.Argument(help="One line for people.", show_default=False)],
     *,
     part: GivenPart,
@@ -90,26 +95,24 @@ def open_(
     type_: TypeOption = None,
     cause: Annotated[
         str | None,
-        typer.Option(help="The cause. There is one open incident for each. Default: the part.", show_default=False),
+        typer.Option(
+            help="Text that names the cause. Only one incident is open for each cause. Default: the given part.",
+            show_default=False,
+        ),
     ] = None,
     description: Annotated[str | None, typer.Option(help="Text for people.", show_default=False)] = None,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    no_reach: Annotated[bool, typer.Option("--no-reach", help="Don't record what it reached.")] = False,
+    no_reach: Annotated[bool, typer.Option("--no-reach", help="Don't record the reach of the incident.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the event, and publish nothing.")] = False,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Open an incident of bad data, record what it reached, and show it.
+    """Open an incident of bad data, record its reach, and show the incident.
 
-    If one of the same cause is open, the part is added to that one. Ctrl-C ends only the waiting.
+    If an incident of the same cause is open, the part is added to it. Ctrl-C ends only the waiting.
 
     headwater incident open "Negative delays" --dataset flights.departed --offsets 0:120..130 --severity sev2
 
     headwater incident open "Bad join" --query enrich --batches 12..15    # 12, 13 and 14
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     given = GivenOpening(
         title=title,
         scope=(part,),
@@ -132,22 +135,24 @@ def open_(
 def list_(
     ask: Ask,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Resolved ones, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="List resolved incidents, too.")] = False,
     dataset: Annotated[
         str | None,
         typer.Option(
             "--dataset",
-            help="Only those that concern this dataset, or reached it by their latest record.",
+            help="Only incidents whose scope has this dataset, or whose latest recorded reach includes it.",
             autocompletion=complete_dataset,
             show_default=False,
         ),
     ] = None,
     severity: Annotated[
         list[IncidentSeverity] | None,
-        typer.Option("--severity", case_sensitive=False, help="Only these. Repeatable.", show_default=False),
+        typer.Option(
+            "--severity", case_sensitive=False, help="Only incidents of this severity. Repeatable.", show_default=False
+        ),
     ] = None,
 ) -> Shown:
-    """List open incidents, the latest opened first, with what they reached by their latest records."""
+    """List open incidents, the latest opened first, each with its latest recorded reach."""
     severities = tuple(severity or ())
 
     def at_server(server: Server) -> IncidentPage:
@@ -176,10 +181,19 @@ def figures(
     ask: Ask,
     *,
     since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="Period of the times before now: 30d, 12h.")
+        str,
+        typer.Option(
+            "--since",
+            metavar="TIME",
+            help="Length of the period until now, whose openings, acknowledgements and resolutions count: 30d, 12h.",
+        ),
     ] = "90d",
 ) -> Shown:
-    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    """Count open incidents by severity and age, and show the time to acknowledge and resolve incidents.
+
+    The times are those of all incidents that were acknowledged or resolved in the period, also of incidents that aren't
+    open any more.
+    """
     period = parse_duration(since) or PERIOD
     found = ask(
         lambda reader: incident_figures(reader, period=period),
@@ -195,10 +209,13 @@ def show(
     incident: IdArgument,
     *,
     no_reach: Annotated[
-        bool, typer.Option("--no-reach", help="Don't ask the graph what it reached: only the latest record.")
+        bool,
+        typer.Option(
+            "--no-reach", help="Don't compute the current reach from the graph; show only the latest recorded reach."
+        ),
     ] = False,
 ) -> Shown:
-    """Show an incident: its scope, who reads bad data, where it is now, what isn't known, and what was done."""
+    """Show an incident: its scope, its reach now, consumers of bad data, unknown facts, and all actions."""
     found = ask(
         lambda reader: questions.incident(reader, incident, with_reach=not no_reach, limit=ask.limit, arrivals=arrived),
         lambda server: server.get(("incidents", incident), Incident, {"reach": not no_reach, "limit": ask.limit}),
@@ -212,7 +229,7 @@ def show(
 def plan_(ask: Ask, incident: IdArgument) -> Shown:
     """Plan the repair of an incident: what to correct, run again, declare and report, in order, with the commands.
 
-    Once a rerun has replaced bad data, its step is gone.
+    A step disappears from the plan when a rerun has replaced its bad data.
     """
     found = ask(
         lambda reader: plan(reader, incident, limit=ask.limit, arrivals=arrived),
@@ -222,103 +239,76 @@ def plan_(ask: Ask, incident: IdArgument) -> Shown:
 
 
 @app.command()
-def ack(
-    incident: IdArgument,
-    *,
-    reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@action_command
+def ack(run: ActionRun, incident: IdArgument, *, reason: ReasonOption = None) -> None:
     """Acknowledge an incident: somebody looks at it."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.ACKNOWLEDGED, reason=reason))
 
 
 @app.command()
+@action_command
 def assign(
+    run: ActionRun,
     incident: IdArgument,
     who: Annotated[str, typer.Argument(help="Person or team.", show_default=False)],
     *,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
     """Assign an incident to a person or team."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.ASSIGNED, assignee=who, reason=reason))
 
 
 @app.command()
-@with_part
+@action_command
 def scope(
+    run: ActionRun,
     incident: IdArgument,
     *,
     part: GivenPart,
-    remove: Annotated[bool, typer.Option("--remove/--add", help="Take the part out of the scope, or add it.")] = False,
+    remove: Annotated[bool, typer.Option("--remove/--add", help="Remove the part from the scope, or add it.")] = False,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Add a part with bad data to the scope of an incident, or remove one that is in it.
+    """Add a part with bad data to the scope of an incident, or remove a part from it.
 
     headwater incident scope INC-1a2b3c4d5e --add --dataset flights.departed --offsets 1:80..90
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     added, removed = ((), (part,)) if remove else ((part,), ())
     given = GivenAction(action=IncidentAction.SCOPE_CHANGED, scope=added, removed=removed, reason=reason)
     act(run, incident, given)
 
 
 @app.command()
-@with_part
-def repair(
-    incident: IdArgument,
-    *,
-    part: GivenPart,
-    reason: NeededReason,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """Declare a part repaired: what was written there before now isn't bad any more.
+@action_command
+def repair(run: ActionRun, incident: IdArgument, *, part: GivenPart, reason: NeededReason) -> None:
+    """Declare a part repaired: data that was written to the part before now isn't bad any more.
 
-    What had been derived from it before stays bad, until that is written again or declared repaired by itself.
+    Data that was derived from the part earlier stays bad until it is written again, or declared repaired separately.
 
     headwater incident repair INC-1a2b3c4d5e --dataset delays --partition day=2025-01-31 --reason "Ran again."
     """
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.REPAIRED, scope=(part,), reason=reason))
 
 
 @app.command()
+@action_command
 def resolve(
+    run: ActionRun,
     incident: IdArgument,
     resolution: Annotated[IncidentResolution, typer.Argument(case_sensitive=False, help="The result.")],
     *,
     reason: NeededReason,
     force: Annotated[
-        bool, typer.Option("--force", help="Resolve it as repaired although bad data is left, or may be.")
+        bool, typer.Option("--force", help="Resolve as repaired although bad data is left, or possibly left.")
     ] = False,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Resolve an incident, after a look at the bad data that is left.
+    """Resolve an incident, after a check for bad data that is left.
 
     headwater incident resolve INC-1a2b3c4d5e repaired --reason "All partitions were written again."
     """
     result = _stated(resolution, "RESOLUTION")
-    with asking(tenant=tenant) as reader:
+    with asking(tenant=run.tenant) as reader:
         found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
-    left = "" if found.reach is None else left_words(found.reach)
+    left = left_words(found.asked_reach)
     if left:
         console.warning(left)
     if left and result is IncidentResolution.REPAIRED and not force:
@@ -326,38 +316,30 @@ def resolve(
             f"{shortened(found.brief.incident)} isn't repaired: {left}",
             fix="Repair it, declare parts repaired with `headwater incident repair`, or add --force.",
         )
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
 
 
 def left_words(reach: IncidentReach) -> str:
-    """Format the bad data that is left, and what isn't known, in one sentence; empty: all of it is known to be gone."""
+    """Format the bad data that is left, and what isn't known, as one sentence; empty: certainly nothing is left."""
     bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
     if not bad and reach.complete:
         return ""
-    more = f" and {len(bad) - _MOST_NAMED:,} more" if len(bad) > _MOST_NAMED else ""
-    named = f" ({', '.join(bad[:_MOST_NAMED])}{more})" if bad else ""
+    named = f" ({first_of(bad, _MOST_NAMED)})" if bad else ""
     unknown = views.unknown_words(reach)
-    return f"bad data is left in {len(bad):,} dataset{'s' * (len(bad) != 1)}{named}{f'; {unknown}' if unknown else ''}."
+    return f"bad data is left in {amount(len(bad), 'dataset')}{named}{f'; {unknown}' if unknown else ''}."
 
 
 @app.command()
-def reopen(
-    incident: IdArgument,
-    *,
-    reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
-) -> None:
+@action_command
+def reopen(run: ActionRun, incident: IdArgument, *, reason: ReasonOption = None) -> None:
     """Reopen a resolved incident."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     act(run, incident, GivenAction(action=IncidentAction.REOPENED, reason=reason))
 
 
 @app.command()
+@action_command
 def note(
+    run: ActionRun,
     incident: IdArgument,
     text: Annotated[str | None, typer.Argument(help="A note for the history.", show_default=False)] = None,
     *,
@@ -365,13 +347,8 @@ def note(
     description: DescriptionOption = None,
     severity: SeverityOption = None,
     type_: TypeOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Note something, or state another title, description, severity or type."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    """Add a note to the history, or change the title, description, severity or type."""
     given = GivenAction(
         action=IncidentAction.NOTED,
         reason=text,
@@ -384,42 +361,42 @@ def note(
 
 
 @app.command()
+@action_command
 def merge(
+    run: ActionRun,
     incident: IdArgument,
-    into: Annotated[str, typer.Argument(metavar="INTO", help="Id of the incident that goes on.", show_default=False)],
+    into: Annotated[
+        str, typer.Argument(metavar="INTO", help="Id of the incident that stays open.", show_default=False)
+    ],
     *,
     reason: ReasonOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Merge an incident into another open one, which goes on in its place and gets the parts of its scope."""
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    """Merge an incident into another open incident, which gets the parts of its scope."""
     given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
     act(run, incident, given)
 
 
 @app.command("refresh")
+@action_command
 def refresh_(
+    run: ActionRun,
     incident: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids, or their beginnings. Default: all open ones.", show_default=False),
+        typer.Argument(
+            metavar="[ID]...",
+            help="Ids of incidents, or beginnings of ids. Default: all open incidents.",
+            show_default=False,
+        ),
     ] = None,
     *,
     every: EveryOption = None,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Record what incidents reached by now, where that changed, and print the changes.
+    """Record the current reach of incidents, if it changed, and print the changes.
 
-    Answers of other commands mark datasets by these records.
+    Other commands use these records to mark the datasets that open incidents reached.
     """
     pause = parse_duration(every)
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = refresh(run, incident or (), None if pause is None else pause.total_seconds())
+    done = refresh(run, incident or (), pause)
     if pause is None:
         view = "\n".join(lines(done.items)) or "No incident is open."
     else:
@@ -428,7 +405,9 @@ def refresh_(
 
 
 @app.command("notify")
+@action_command
 def notify_(
+    run: ActionRun,
     channels: Annotated[
         Path, typer.Option("--channels", metavar="FILE", help="Channels of owners and consumers.", show_default=False)
     ],
@@ -436,29 +415,25 @@ def notify_(
         list[str] | None,
         typer.Argument(
             metavar="[ID]...",
-            help="Ids, or their beginnings. Default: all open ones, and those resolved since the last message.",
+            help="Ids of incidents, or beginnings of ids. Default: all open incidents, and those that were resolved "
+            "since the last message.",
             show_default=False,
         ),
     ] = None,
     *,
     every: EveryOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and record nothing.")] = False,
-    by: ByOption = None,
-    wait: WaitOption = WAIT_SECONDS,
-    tenant: TenantOption = None,
-    json_output: JsonOption = False,
 ) -> None:
-    """Notify owners and consumers of what incidents reached, once per incident and change, and record that.
+    """Notify owners and consumers of datasets that incidents reached, once per incident and change.
 
-    Exit status 5: a service didn't accept a message. The next round sends it again.
+    Accepted messages are recorded. Exit status 5: a service refused a message, which the next round sends again.
 
     headwater incident notify --channels channels.toml --every 60s
 
     headwater incident notify INC-1a2b3c4d5e --channels channels.toml --dry-run
     """
     pause = parse_duration(every)
-    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = notify(run, incident or (), channels, None if pause is None else pause.total_seconds(), dry_run=dry_run)
+    done = notify(run, incident or (), channels, pause, dry_run=dry_run)
     found = notification_lines(done.items, with_text=dry_run) if pause is None else []
     console.result(document(done, NOT_REPORTED), Text("\n".join([*found, summary(done)])))
     check(done)
@@ -474,29 +449,34 @@ def _print_policy(value: bool) -> None:
 def detect_(
     *,
     policy: Annotated[
-        Path | None, typer.Option("--policy", help="Policy file (TOML) instead of Headwater's own.", show_default=False)
+        Path | None,
+        typer.Option("--policy", help="Policy file (TOML) to use instead of Headwater's policy.", show_default=False),
     ] = None,
     print_policy: Annotated[
         bool,
-        typer.Option("--print-policy", callback=_print_policy, is_eager=True, help="Print Headwater's own policy."),
+        typer.Option("--print-policy", callback=_print_policy, is_eager=True, help="Print Headwater's policy."),
     ] = False,
     since: Annotated[
         str,
         typer.Option(
-            "--since", metavar="TIME", help="Look-back: what happened before opens nothing. A time, or 2h, 7d."
+            "--since",
+            metavar="TIME",
+            help="Look-back: faults from before this time don't open incidents. A time, or 2h, 7d.",
         ),
     ] = LOOK_BACK,
     every: EveryOption = None,
     by: Annotated[str, typer.Option("--by", help="Person or program that acts.")] = BY,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would open, and publish nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show incidents that would open; publish nothing.")
+    ] = False,
     wait: WaitOption = WAIT_SECONDS,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Look for faults in the graph, and open incidents for those that a policy names.
+    """Look for data faults in the graph, and open incidents for the faults that a policy selects.
 
-    Faults are failed assertions, broken chains of micro-batches, failed runs that had committed, versions that no known
-    run wrote, and datasets that are late. A fault that has an incident, open or resolved, opens no other one.
+    Faults are failed assertions, broken chains of micro-batches, failed runs that had committed output, versions that
+    no known run wrote, and late datasets. A fault that already has an incident, open or resolved, opens no other one.
 
     headwater incident detect --policy incidents.toml --every 60s
     """
@@ -505,9 +485,7 @@ def detect_(
     with in_words(str):
         chosen = default_fault_policy() if policy is None else load_fault_policy(policy)
     run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
-    done = run_detection(
-        run, chosen, since=since, every_seconds=None if pause is None else pause.total_seconds(), dry_run=dry_run
-    )
+    done = run_detection(run, chosen, since=since, pause=pause, dry_run=dry_run)
     if pause is None and done.latest is not None:
         view = "\n".join(detection_lines(done.latest, dry_run=dry_run))
     else:

@@ -1,30 +1,33 @@
-"""An action of a command on an incident: published, then waited for until the graph has it.
+"""Actions of commands on incidents: publish an action, and wait until the graph has it.
 
-Ctrl-C ends only the waiting: the action is on the topic, and consumers apply it.
+Ctrl-C ends only the waiting: the action is on the topic already, and consumers will apply it.
 """
 
 from __future__ import annotations
 
 import getpass
+import inspect
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from inspect import Parameter
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import console, shortened
+from headwater.console import JsonOption, console, shortened
 from headwater.errors import UnreachableError
 from headwater.graph_command import document
 from headwater.graph_reader import asking, in_words
 from headwater.incident import views
-from headwater.incident.parts import part_fault
+from headwater.incident.parts import PART_OPTIONS, given_part, part_fault
 from headwater.lean_imports import without
+from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
@@ -32,9 +35,10 @@ from headwater_schemas.events import IncidentAction, IncidentEvent, LineageEvent
 from headwater_schemas.events.build import lineage_event
 
 with without("numpy", "pandas"):
-    from headwater_analysis.errors import NotFoundError, QuestionError
-    from headwater_analysis.incidents import Incident, incident
+    from headwater_analysis.errors import NotFoundError
     from headwater_analysis.incidents.actions import PRODUCER, GivenAction, Prepared, action
+    from headwater_analysis.incidents.answers import Incident
+    from headwater_analysis.incidents.questions import incident
     from headwater_analysis.incidents.recorded import reached_event
     from headwater_analysis.reader import Reader
 
@@ -44,12 +48,12 @@ _POLL_SECONDS: Final = 0.25
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the incident, or the beginning of it.", show_default=False)
 ]
-ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why.", show_default=False)]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Reason of the action.", show_default=False)]
 ByOption = Annotated[
     str | None, typer.Option("--by", help="Person or program that acts. Default: the user.", show_default=False)
 ]
 WaitOption = Annotated[
-    float, typer.Option("--wait", min=0.0, help="Seconds to wait until it is in the graph; 0: don't wait.")
+    float, typer.Option("--wait", min=0.0, help="Seconds to wait until the graph has the action; 0: don't wait.")
 ]
 
 
@@ -61,9 +65,10 @@ class Acted:
         incident: id of the incident.
         action: the action.
         event_id: id of the event on the topic.
-        was_open: of an opening: whether its parts were added to an incident of the same cause that was open.
-        in_graph: whether the graph has it; false: nobody waited for that.
-        details: the incident as the graph has it then; None: nobody waited.
+        was_open: for an opening: whether the parts were added to an open incident of the same cause; None: another
+            action.
+        in_graph: whether the graph has the action; false: the command didn't wait for it.
+        details: the incident after the action; None: the command didn't wait for it.
     """
 
     incident: str
@@ -90,35 +95,61 @@ class ActionRun:
 
     @property
     def actor(self) -> str:
-        """Person or program that acts: `--by`, else the user's name."""
-        return self.by or user_name()
+        """Person or program that acts: `--by`, else the user's name in $USER or in the system, else the user's id."""
+        if name := self.by or os.environ.get("USER"):
+            return name
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):
+            return str(os.getuid())
 
 
-def user_name() -> str:
-    """Name of the user: $USER, else that of the system's table of users, else the number there."""
-    if name := os.environ.get("USER"):
-        return name
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return str(os.getuid())
+_RUN_OPTIONS: Final = tuple(
+    Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, annotation, default in (
+        ("by", ByOption, None),
+        ("wait", WaitOption, WAIT_SECONDS),
+        ("tenant", TenantOption, None),
+        ("json_output", JsonOption, False),
+    )
+)
 
 
-def act(
-    run: ActionRun, incident_id: str, given: GivenAction, *, warn: Callable[[Reader, Incident], None] | None = None
-) -> None:
-    """Publish an action on an incident that is there, wait for it, and print the incident's new state.
+def action_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Decorator of a command that acts on incidents: passes `run`, and `part` if the function has this parameter.
 
-    Args:
-        run: options that all actions share.
-        incident_id: its id, or the beginning of it.
-        given: the action.
-        warn: as in `perform`.
+        @action_command
+        def command(run: ActionRun, incident: …, *, part: GivenPart, reason: … = None) -> None: …
+
+    Typer gets the function without these two, with the options of a part and of `ActionRun` added.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    part_options = PART_OPTIONS if "part" in signature.parameters else ()
+
+    def command(**given: Any) -> None:
+        tenant, by, wait, _ = (given.pop(name) for name in ("tenant", "by", "wait", "json_output"))
+        if part_options:
+            given["part"] = given_part(**{each.name: given.pop(each.name) for each in part_options})
+        function(ActionRun(tenant=tenant, by=by, wait_seconds=wait), **given)
+
+    own = [each for each in signature.parameters.values() if each.name not in ("run", "part")]
+    arguments = [each for each in own if each.kind is not Parameter.KEYWORD_ONLY]
+    options = [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
+    parameters = [*arguments, *part_options, *options, *_RUN_OPTIONS]
+    # Attributes of a function that Typer reads.
+    command.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__doc__, command.__name__ = function.__doc__, function.__name__
+    return command
+
+
+def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
+    """Publish an action on an existing incident, wait for it, and print the incident's new state.
 
     Raises:
         HeadwaterError: see `perform`.
     """
-    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)), warn=warn)
+    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)))
 
 
 def perform(
@@ -127,22 +158,19 @@ def perform(
     *,
     dry_run: bool = False,
     with_reach: bool = False,
-    warn: Callable[[Reader, Incident], None] | None = None,
 ) -> None:
     """Publish an action, wait until the graph has it, and print the result.
 
     Args:
-        run: options that all actions share.
-        prepare: makes the action of the graph's answers.
+        prepare: builds the action, after a check against the graph.
         dry_run: whether to print the event, and publish nothing.
-        with_reach: whether to ask the graph then what the incident reached, and to record that.
-        warn: prints warnings about the incident, once the graph has the action.
+        with_reach: whether to compute and record the incident's reach afterwards.
 
     Raises:
-        HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get it in time.
+        HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get the action in time.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
-    with asking(tenant=run.tenant) as reader, in_words(_fault):
+    with asking(tenant=run.tenant) as reader, in_words(lambda error: shortened(part_fault(error), 600)):
         prepared = prepare(reader)
         if dry_run:
             console.result(msgspec.to_builtins(prepared.event))
@@ -153,8 +181,6 @@ def perform(
             found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)
             if with_reach:
                 found = record_reach(settings, reader, prepared.incident, run)
-            if warn is not None:
-                warn(reader, found)
         body = _body(prepared.event)
         acted = Acted(
             incident=prepared.incident,
@@ -167,10 +193,6 @@ def perform(
         console.result(document(acted, reader.freshness), _view(acted, with_reach=with_reach))
 
 
-def _fault(error: QuestionError) -> str:
-    return shortened(part_fault(error), 600)
-
-
 def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     name = shortened(acted.incident)
     if acted.was_open is not None:
@@ -178,7 +200,7 @@ def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     else:
         first = f"{name}: {views.action_words(acted.action)}."
     if acted.details is None:
-        return Text(f"{first} It is on the topic; nobody waited until the graph has it.")
+        return Text(f"{first} The action is on the topic; the command didn't wait until the graph had it.")
     if with_reach:
         return Group(Text(first), Text(), views.incident_view(acted.details))
     return Text(f"{first} It is {views.status_words(acted.details.brief)} now.")
@@ -191,16 +213,15 @@ def _body(event: LineageEvent) -> IncidentEvent:
 
 
 def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float) -> Incident:
-    """Wait until the graph has an action, and return the incident then, without its reach.
+    """Wait until the graph has an action, and return the incident without its reach.
 
     Args:
-        reader: asks the graph.
-        incident_id: whole id of the incident.
-        event: the published action.
-        seconds: time to wait.
+        incident_id: complete id of the incident.
+        event: event of the published action.
+        seconds: maximum time to wait.
 
     Raises:
-        UnreachableError: the time is over; names the topic's and the graph's state.
+        UnreachableError: the graph doesn't have the action in time.
     """
     ends = time.monotonic() + seconds
     wanted = _body(event).action
@@ -221,7 +242,7 @@ def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float
 
 
 def record_reach(settings: Settings, reader: Reader, incident_id: str, run: ActionRun) -> Incident:
-    """Ask the graph what an incident reached, publish that, and return the incident once the graph has it.
+    """Compute the reach of an incident, publish it, and return the incident once the graph has this record.
 
     Raises:
         HeadwaterError: see `perform`.
@@ -241,7 +262,5 @@ def reach_record(reader: Reader, found: Incident, *, by: str) -> LineageEvent:
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
-    body = reached_event(found.brief.incident, found.reach, by=by)
+    body = reached_event(found.brief.incident, found.asked_reach, by=by)
     return lineage_event(body, producer=PRODUCER, event_time=datetime.now(UTC), tenant=reader.tenant)

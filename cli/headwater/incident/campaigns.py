@@ -1,4 +1,4 @@
-"""Backfill campaigns for people: the list, and one of them with what it restated and what is left."""
+"""Views of backfill campaigns: the list, and one campaign."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import plain_table, shortened
+from headwater.incident.details import LONGEST, MOST_ROWS, titled
 from headwater.lean_imports import without
 from headwater.show import runs
 from headwater.show.declared import consumers_table
@@ -18,6 +19,7 @@ from headwater.show.pages import FittedView, pairs
 from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.campaigns.campaign_answers import (
         Campaign,
         CampaignConsumer,
@@ -29,8 +31,6 @@ with without("numpy", "pandas"):
         Restatement,
     )
 
-LONGEST: Final = 600
-_MOST_ROWS: Final = 200
 _MOST: Final = 10
 _WORDS: Final = {
     Restatement.REPLACED: "replaced everything",
@@ -57,43 +57,43 @@ def campaigns_table(page: CampaignPage) -> Table:
 
 
 def campaign_view(found: Campaign) -> RenderableType:
-    """Runs of a campaign, what they restated, the incidents that they repaired, consumers, and what is left."""
+    """View of a campaign: its runs, restated datasets, repaired incidents, consumers, and what is left to repair."""
     caveat = f"; {unknown_words(found)}" if found.unknown else ""
     parts: list[RenderableType] = [_header(found)]
-    parts += [_titled(f"Jobs, each with its latest run: {len(found.jobs):,}{caveat}"), FittedView(_jobs(found.jobs))]
-    parts.append(_titled(f"Datasets restated: {len(found.restated):,}{caveat}"))
+    parts += [titled(f"Jobs, each with its latest run: {len(found.jobs):,}{caveat}"), FittedView(_jobs(found.jobs))]
+    parts.append(titled(f"Datasets restated: {len(found.restated):,}{caveat}"))
     if found.restated:
         parts.append(FittedView(_restated(found.restated)))
     followed = f"{found.followed:,} followed"
-    parts.append(_titled(f"Incidents whose bad data it replaced: {_replacing(found):,} ({followed}){caveat}"))
+    parts.append(titled(f"Incidents whose bad data it replaced: {_replacing(found):,} ({followed}){caveat}"))
     parts += [view for each in found.campaign_incidents for view in _incident(each)]
     silent = [each for each in found.consumers if not each.notified]
     parts.append(
-        _titled(f"Consumers of restated datasets: {len(found.consumers):,}, {len(silent):,} not notified{caveat}")
+        titled(f"Consumers of restated datasets: {len(found.consumers):,}, {len(silent):,} not notified{caveat}")
     )
     if found.consumers:
         parts.append(FittedView(consumers_table([each.consumer for each in found.consumers])))
-        parts += map(_notified, found.consumers[:_MOST_ROWS])
-        parts += _more(len(found.consumers), _MOST_ROWS)
+        parts += map(_notified, found.consumers[:MOST_ROWS])
+        parts += _more(len(found.consumers), MOST_ROWS)
     return Group(*parts)
 
 
 def campaign_summary(found: Campaign) -> str:
-    """Last line of a campaign: its numbers, and what isn't known."""
+    """Last line of a campaign: its totals, and what isn't known."""
     left = sum(len(each.left) for each in found.campaign_incidents)
     words = [
-        _some(found.runs, "run"),
+        amount(found.runs, "run"),
         f"{found.unfinished:,} without an end",
         f"{found.failed:,} failed",
-        f"{_some(len(found.restated), 'dataset')} restated",
-        f"{_some(left, 'step')} of open incidents left to run",
+        f"{amount(len(found.restated), 'dataset')} restated",
+        f"{amount(left, 'step')} of open incidents left to run",
     ]
     unknown = f"; {unknown_words(found)}" if found.unknown else ""
     return f"{', '.join(words)}{unknown}."
 
 
 def unknown_words(found: Campaign) -> str:
-    """Format what isn't known of a campaign, for the line of its numbers; empty if all of it is known."""
+    """Format the unknown facts of a campaign for the line with its totals; empty: everything is known."""
     return f"not known: {', '.join(shortened(each, LONGEST) for each in found.unknown)}" if found.unknown else ""
 
 
@@ -109,7 +109,7 @@ def _header(found: Campaign) -> RenderableType:
 
 def _jobs(jobs: Sequence[CampaignJob]) -> Table:
     out = plain_table("job", "runs", "without end", "failed", "latest", "state", "run", numbers=("runs",))
-    for each in jobs[:_MOST_ROWS]:
+    for each in jobs[:MOST_ROWS]:
         job, latest = each.latest.job, each.latest
         out.add_row(
             Text("–" if job is None else shortened(job.name), style="bold"),
@@ -118,27 +118,25 @@ def _jobs(jobs: Sequence[CampaignJob]) -> Table:
             runs.state_text(latest),
             Text(shortened(latest.run_id)),
         )
-    if len(jobs) > _MOST_ROWS:
-        out.add_row(f"… and {len(jobs) - _MOST_ROWS:,} more; --json lists all")
+    if len(jobs) > MOST_ROWS:
+        out.add_row(f"… and {len(jobs) - MOST_ROWS:,} more; --json lists all")
     return out
 
 
 def _restated(datasets: Sequence[RestatedDataset]) -> Table:
     out = plain_table("dataset", "how", "runs", "written", numbers=("runs",))
-    for each in datasets[:_MOST_ROWS]:
+    for each in datasets[:MOST_ROWS]:
         for n, write in enumerate(each.writes):
             name = asset_text(each.dataset) if n == 0 else Text()
             out.add_row(name, Text(_WORDS[write.kind]), f"{write.runs:,}", Text("\n".join(_written(write))))
-    if len(datasets) > _MOST_ROWS:
-        out.add_row(f"… and {len(datasets) - _MOST_ROWS:,} more; --json lists all")
+    if len(datasets) > MOST_ROWS:
+        out.add_row(f"… and {len(datasets) - MOST_ROWS:,} more; --json lists all")
     return out
 
 
 def _written(write: RestatedWrite) -> Iterator[str]:
     if write.partitions:
-        listed = [shortened(each) for each in write.partitions[:_MOST]]
-        more = f" and {len(write.partitions) - _MOST:,} more" if len(write.partitions) > _MOST else ""
-        yield f"{', '.join(listed)}{more}"
+        yield first_of([shortened(each) for each in write.partitions], _MOST)
     for part in write.parts[:_MOST]:
         yield f"{part_words(part)} ({certainty_words(part)})"
     if len(write.parts) > _MOST:
@@ -154,17 +152,17 @@ def _incident(found: CampaignIncident) -> Iterator[RenderableType]:
     unknown = f"; not known: {', '.join(map(shortened, found.unknown))}" if found.unknown else ""
     title = Text(shortened(brief.incident), style="bold")
     yield title.append(f"  {brief.status or 'not opened'}  {shortened(brief.title or '')}", style="not bold")
-    yield Text(f"    replaced by it: {_some(len(found.replaced), 'part')}{unknown}")
+    yield Text(f"    replaced by it: {amount(len(found.replaced), 'part')}{unknown}")
     for gone in found.replaced[:_MOST]:
         yield Text("      ").append_text(asset_text(gone.part.dataset)).append(f"  {gone_words(gone)}")
     yield from _more(len(found.replaced), _MOST)
-    yield Text(f"    bad data now: {_some(len(found.bad), 'dataset')}{unknown}")
+    yield Text(f"    bad data now: {amount(len(found.bad), 'dataset')}{unknown}")
     for each in found.bad[:_MOST]:
         text = Text("      ").append_text(asset_text(each.dataset))
         yield text.append(f"  {each.certainty.value}", style=CERTAINTY_STYLES[each.certainty])
     yield from _more(len(found.bad), _MOST)
     if found.left or not found.complete:
-        yield Text(f"    left to run: {_some(len(found.left), 'step')}{unknown}")
+        yield Text(f"    left to run: {amount(len(found.left), 'step')}{unknown}")
     for step in found.left[:_MOST]:
         yield Text(f"      {step.kind.value}  {shortened(step.title)}")
     yield from _more(len(found.left), _MOST)
@@ -184,11 +182,3 @@ def _notified(each: CampaignConsumer) -> Text:
 def _more(number: int, most: int) -> Iterator[Text]:
     if number > most:
         yield Text(f"      … and {number - most:,} more; --json lists all", style="dim")
-
-
-def _titled(text: str) -> RenderableType:
-    return Group("", Text(text, style="bold"))
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

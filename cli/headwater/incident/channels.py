@@ -1,14 +1,14 @@
-"""Channels of owners and consumers, and where messages to them go; read from a TOML file.
+"""Channels of owners and consumers with the addresses of their messages, read from a TOML file.
 
     link = "https://headwater.example/#/incident/{incident}"
     [channels]
     "#flights-on-call" = "slack://${SLACK_TOKEN}/#flights"
     "team:flights"     = ["mailto://…", "json://…"]
     [defaults]
-    everybody = "msteams://…"                       # who has no channel of their own
-    operators = ["alertmanager://127.0.0.1:9093"]   # every incident
+    everybody = "msteams://…"                       # recipients without a channel of their own
+    operators = ["alertmanager://127.0.0.1:9093"]   # messages about every incident
 
-An address is a secret: it is in no message, output, log or event. `${NAME}` is taken from the environment.
+An address is a secret: it never appears in a message, output, log or event. `${NAME}` is a variable of the environment.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class NamedChannel:
     """A channel.
 
     Attributes:
-        name: its name in the file.
-        addresses: where a message goes; each of them gets it.
+        name: name of the channel in the file.
+        addresses: addresses of the channel; each gets every message.
     """
 
     name: str
@@ -53,7 +53,7 @@ class NamedChannel:
 
 def _address(value: Any, info: ValidationInfo) -> SecretStr:
     if not isinstance(value, str):
-        raise ValueError("no text")  # noqa: TRY004  pydantic reports it with its place
+        raise ValueError("not a text")  # noqa: TRY004  pydantic reports it with its place
     environment: Mapping[str, str] = info.context or {}
     for variable in _VARIABLE.findall(value):
         if not environment.get(variable):
@@ -92,8 +92,8 @@ class DefaultChannels(_Table):
     """`[defaults]` of the file.
 
     Attributes:
-        everybody: addresses for those who have no channel of their own.
-        operators: addresses that get every incident.
+        everybody: addresses for recipients without a channel of their own.
+        operators: addresses that get messages about every incident.
     """
 
     everybody: Addresses = ()
@@ -104,9 +104,9 @@ class Channels(_Table):
     """Content of the file.
 
     Attributes:
-        link: address of the page of an incident, with `{incident}` for its id; None: none.
+        link: URL of an incident's page, with `{incident}` for the id; None: messages have no link.
         channels: addresses by name of a channel, an owner or a consumer.
-        defaults: addresses for everybody else, and for operators.
+        defaults: addresses for other recipients, and for operators.
     """
 
     link: Annotated[str, AfterValidator(_link)] | None = None
@@ -114,9 +114,9 @@ class Channels(_Table):
     defaults: DefaultChannels = DefaultChannels()
 
     def channel_of(self, recipient: Recipient) -> NamedChannel | None:
-        """Channel of a recipient; None: there is none.
+        """Channel of a recipient; None: the file has no channel for the recipient.
 
-        An earlier recipient whose addresses aren't known any more keeps the channel of the latest message.
+        An earlier recipient without known addresses keeps the channel of the latest message.
         """
         latest = () if recipient.latest is None else (recipient.latest.channel,)
         for name in recipient.addresses or latest:
@@ -126,11 +126,11 @@ class Channels(_Table):
 
     @property
     def operators(self) -> NamedChannel | None:
-        """Channel of the operators; None: there is none."""
+        """Channel of the operators; None: the file has none."""
         return NamedChannel(OPERATORS, self.defaults.operators) if self.defaults.operators else None
 
     def page_of(self, incident: str) -> str | None:
-        """Address of the page of an incident; None: none is declared."""
+        """URL of the page of an incident; None: the file declares none."""
         return None if self.link is None else self.link.replace("{incident}", quote(incident, safe=""))
 
 
@@ -142,7 +142,7 @@ def load_channels(path: Path, environment: Mapping[str, str] | None = None) -> C
 
     Args:
         path: the file.
-        environment: variables of addresses; None: those of the process.
+        environment: values of the variables in addresses; None: the environment of the process.
 
     Raises:
         InputError: the file can't be read, or its content isn't valid; with line and field, never with an address.

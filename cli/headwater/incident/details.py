@@ -1,4 +1,4 @@
-"""Columns that a fault reached, and the first bad and last good runs, for people."""
+"""Views of the columns that a fault reached, and of the first bad and last good runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from headwater.lean_imports import without
 from headwater.show.names import asset_text, dataset_text, moment_text
 from headwater.show.pages import FittedView
 from headwater.show.trace import CERTAINTY_STYLES
+from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
-    from headwater_analysis.incidents import BadSince, FaultEffect, IncidentReach, WritingStep
+    from headwater_analysis.amounts import amount
+    from headwater_analysis.incidents.answers import BadSince, IncidentReach, WritingStep
+    from headwater_analysis.incidents.fault_effects import FaultEffect
 
 MOST_ROWS: Final = 200
 _MOST_STEPS: Final = 4
-_LONGEST: Final = 600
+LONGEST: Final = 600
 _STYLES: Final = {
     FaultEffect.TAINTS: "red",
     FaultEffect.MAY_TAINT: "yellow",
@@ -29,30 +32,37 @@ _STYLES: Final = {
 }
 
 
+def titled(text: str) -> RenderableType:
+    """Heading, with a blank line before it."""
+    return Group("", Text(visible(text), style="bold"))
+
+
 def column_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:
-    """Columns that the fault reached, with how much of that isn't known in the line of their number.
+    """Table of the columns that the fault reached. The heading has their number, and states what isn't known.
 
     Args:
         reach: the reach.
-        caveat: everything else that isn't known of the reach; empty if nothing.
+        caveat: unknown parts of the reach, as text; empty: everything else is known.
     """
     if reach.restricts:
         yield Text("Personal data may be in what it reached: restrict access, and consider SEV1.", style="bold red")
     if reach.all_columns is not None:
         if reach.tainted:
-            yield _titled(f"Columns: no part names one, so all of them may be concerned ({reach.all_columns})")
+            yield titled(
+                f"Columns: no part of the scope names a column, so all columns may be affected ({reach.all_columns})"
+            )
         return
-    unknown = [f"more may be in {_some(len(reach.columns_unknown), 'dataset')}"] if reach.columns_unknown else []
+    unknown = [f"more may be in {amount(len(reach.columns_unknown), 'dataset')}"] if reach.columns_unknown else []
     unknown += ["a limit was reached"] if reach.columns_truncated else []
     unknown += [caveat] if caveat else []
     least = "at least " if unknown else ""
-    yield _titled("; ".join([f"Columns that the fault reached: {least}{len(reach.columns):,}", *unknown]))
+    yield titled("; ".join([f"Columns that the fault reached: {least}{len(reach.columns):,}", *unknown]))
     if reach.columns:
         yield FittedView(_columns_table(reach))
     if reach.columns_unknown:
         table = plain_table("more columns may be in", "why")
         for each in reach.columns_unknown[:MOST_ROWS]:
-            table.add_row(asset_text(each.dataset), Text(shortened(each.why, _LONGEST)))
+            table.add_row(asset_text(each.dataset), Text(shortened(each.why, LONGEST)))
         if len(reach.columns_unknown) > MOST_ROWS:
             table.add_row(f"… and {len(reach.columns_unknown) - MOST_ROWS:,} more; --json lists all")
         yield FittedView(table)
@@ -69,10 +79,10 @@ def _columns_table(reach: IncidentReach) -> Table:
             Text(f"{dataset_text(each.dataset)}#{shortened(each.column)}"),
             Text(each.certainty.value, style=CERTAINTY_STYLES[each.certainty]),
             Text(" → ".join(shortened(step) for step in steps)),
-            Text(shortened(each.why, _LONGEST)),
+            Text(shortened(each.why, LONGEST)),
         )
     if len(reach.columns) > MOST_ROWS:
-        more = f"… and {_some(len(reach.columns) - MOST_ROWS, 'more column')}; --json lists all"
+        more = f"… and {amount(len(reach.columns) - MOST_ROWS, 'more column')}; --json lists all"
         out.add_row("", "", Text(more, style="dim"))
     return out
 
@@ -81,7 +91,7 @@ def since_parts(reach: IncidentReach) -> Iterator[RenderableType]:
     """First bad and last good run or micro-batch, by dataset or job in which bad data began."""
     if not reach.since:
         return
-    yield _titled("First bad and last good run")
+    yield titled("First bad and last good run")
     table = plain_table("", "", "at", "code", "run or micro-batch")
     for each in reach.since[:MOST_ROWS]:
         _add_since(table, each)
@@ -95,7 +105,7 @@ def _add_since(table: Table, since: BadSince) -> None:
     table.add_row(asset_text(since.of), f"first bad{certainty}", *_step_cells(since.first_bad))
     table.add_row("", "last good", *_step_cells(since.last_good))
     if since.why:
-        table.add_row("", "", "", "", Text(shortened(since.why, _LONGEST)))
+        table.add_row("", "", "", "", Text(shortened(since.why, LONGEST)))
 
 
 def _step_cells(step: WritingStep | None) -> tuple[Text, Text, Text]:
@@ -106,12 +116,4 @@ def _step_cells(step: WritingStep | None) -> tuple[Text, Text, Text]:
         name = f"batch {step.batch_id} of {step.query_name or step.query_id}, {name}"
     job = "" if step.job is None else f" of {step.job.name}"
     code = shortened(step.code_version or "–")
-    return Text(moment_text(step.at)), Text(code), Text(shortened(f"{name}{job}", _LONGEST))
-
-
-def _titled(text: str) -> RenderableType:
-    return Group("", Text(text, style="bold"))
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+    return Text(moment_text(step.at)), Text(code), Text(shortened(f"{name}{job}", LONGEST))

@@ -1,4 +1,4 @@
-"""Faults of the graph that open incidents by a policy, published round by round."""
+"""Data faults in the graph that open incidents by a policy, published round by round."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.graph_reader import asking
 from headwater.incident.acting import ActionRun, record_reach, waited
 from headwater.incident.rounds import rounds
@@ -19,23 +19,22 @@ from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentSeve
 from headwater_schemas.events.build import lineage_event
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
     from headwater_analysis.incidents.actions import PRODUCER, Prepared, opening
-    from headwater_analysis.incidents.detection import (
-        DataFaultKind,
+    from headwater_analysis.incidents.detection.data_fault import MOST_FAULTS, DataFaultKind
+    from headwater_analysis.incidents.detection.detect_faults import (
         DetectedFault,
         DetectedOutcome,
-        Detection,
-        FaultPolicy,
         IncidentToOpen,
         detect,
     )
-    from headwater_analysis.incidents.detection.data_fault import MOST_FAULTS
+    from headwater_analysis.incidents.detection.fault_policy import FaultPolicy
     from headwater_analysis.incidents.scope import part_line
     from headwater_analysis.reader import Reader
 
 BY: Final = "headwater detect"
-"""Person or program that acts, unless `--by` names another."""
+"""Default of `--by`: person or program that acts."""
 LOOK_BACK: Final = "24h"
 _MOST_NAMED: Final = 5
 _EFFECTS: Final = {
@@ -49,16 +48,16 @@ _AFTER: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedIncident:
-    """An incident that was opened, or to which parts were added; in a dry run: that would be.
+    """An incident that was opened, or to which parts were added (in a dry run: that would be).
 
     Attributes:
         incident: id of the incident.
-        was_open: whether its parts were added to one of the same cause that was open.
-        title: its title, if it is a new one.
-        cause: its cause.
-        severity, type: severity and type, if it is a new one.
-        assignee: person or team that it was assigned to.
-        parts: parts with bad data, each in a line.
+        was_open: whether the parts were added to an open incident of the same cause.
+        title: title of a new incident.
+        cause: cause of the incident.
+        severity, type: severity and type of a new incident.
+        assignee: person or team that a new incident was assigned to.
+        parts: parts with bad data, a line each.
     """
 
     incident: str
@@ -73,15 +72,15 @@ class OpenedIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionRound:
-    """Faults of a look at the graph, and the incidents that they opened.
+    """Faults of one round, and the incidents that they opened.
 
     Attributes:
-        since: look-back: what happened before opens nothing.
-        faults: faults that were found, each with its effect.
+        since: look-back: faults from before this time don't open incidents.
+        faults: found faults, each with its effect.
         items: incidents that were opened or extended.
-        truncated: kinds of which there are more faults than listed: older ones weren't looked at.
-        unknown: clauses on what can't be known.
-        earlier: names of datasets that were late before the look-back, and still are: they opened nothing.
+        truncated: kinds with more faults than listed; the latest are listed.
+        unknown: clauses on unknown facts.
+        earlier: names of datasets that became late before the look-back, and still are late; they open no incident.
     """
 
     since: datetime
@@ -97,10 +96,10 @@ class Detected:
     """Document of `headwater incident detect`.
 
     Attributes:
-        rounds: number of times that the graph was asked.
-        opened, extended: number of incidents that were opened, and that parts were added to, in all rounds.
+        rounds: number of rounds.
+        opened, extended: number of incidents that were opened, and to which parts were added, in all rounds.
         dry_run: whether nothing was published.
-        latest: the latest round; None: none was complete.
+        latest: latest complete round; None: there was none.
     """
 
     rounds: int
@@ -111,15 +110,13 @@ class Detected:
 
 
 def run_detection(
-    run: ActionRun, policy: FaultPolicy, *, since: str, every_seconds: float | None, dry_run: bool
+    run: ActionRun, policy: FaultPolicy, *, since: str, pause: timedelta | None, dry_run: bool
 ) -> Detected:
-    """Open incidents for the faults that a policy names; with `every_seconds` again and again, until a signal.
+    """Open incidents for the faults that a policy selects; with a pause in rounds, until a signal.
 
     Args:
-        run: options that all actions share.
-        policy: the policy.
-        since: look-back, as `parse_time` reads it: anew in each round.
-        every_seconds: pause between rounds; None: one round.
+        since: look-back, as `parse_time` reads it; parsed in each round.
+        pause: pause between rounds; None: one round.
         dry_run: whether to publish nothing.
 
     Raises:
@@ -127,7 +124,11 @@ def run_detection(
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
     done = Detected(rounds=0, opened=0, extended=0, dry_run=dry_run, latest=None)
-    for found in rounds(every_seconds, lambda: _round(settings, run, policy, parse_time(since), dry_run=dry_run)):
+    for found in rounds(
+        pause,
+        lambda: _round(settings, run, policy, parse_time(since), dry_run=dry_run),
+        lambda each: detection_lines(each, dry_run=dry_run),
+    ):
         extended = sum(each.was_open for each in found.items)
         done = Detected(
             rounds=done.rounds + 1,
@@ -136,9 +137,6 @@ def run_detection(
             dry_run=dry_run,
             latest=found,
         )
-        if every_seconds is not None:
-            for line in detection_lines(found, dry_run=dry_run):
-                console.message(line)
     return done
 
 
@@ -158,7 +156,14 @@ def _round(
             if not dry_run:
                 _publish(settings, reader, run, each, prepared)
             items.append(_opened(each, prepared))
-        return _answer(found, since, items, refused)
+        return DetectionRound(
+            since=since,
+            faults=found.faults,
+            items=tuple(items),
+            truncated=found.truncated,
+            unknown=(*found.unknown, *refused),
+            earlier=found.earlier,
+        )
 
 
 def _publish(settings: Settings, reader: Reader, run: ActionRun, due: IncidentToOpen, prepared: Prepared) -> None:
@@ -170,7 +175,7 @@ def _publish(settings: Settings, reader: Reader, run: ActionRun, due: IncidentTo
 
 
 def _assigned(due: IncidentToOpen, prepared: Prepared, *, by: str, tenant: str) -> list[LineageEvent]:
-    """Event that assigns a new incident; one that is open keeps its assignee."""
+    """Event that assigns a new incident; empty: nobody is to be assigned, or an open incident keeps its assignee."""
     if due.assignee is None or prepared.was_open:
         return []
     body = IncidentEvent(incident=prepared.incident, action=IncidentAction.ASSIGNED, by=by, assignee=due.assignee)
@@ -192,30 +197,11 @@ def _opened(due: IncidentToOpen, prepared: Prepared) -> OpenedIncident:
     )
 
 
-def _answer(
-    found: Detection, since: datetime, items: Sequence[OpenedIncident], refused: Sequence[str]
-) -> DetectionRound:
-    return DetectionRound(
-        since=since,
-        faults=found.faults,
-        items=tuple(items),
-        truncated=found.truncated,
-        unknown=(*found.unknown, *refused),
-        earlier=found.earlier,
-    )
-
-
 def detection_lines(found: DetectionRound, *, dry_run: bool) -> list[str]:
-    """A line for each incident that was opened or extended, and the numbers, with what isn't known, in the last line.
-
-    Args:
-        found: the round.
-        dry_run: whether nothing was published.
-    """
-    number = len(found.faults)
+    """A line for each incident that was opened or extended; then a line with the totals and what isn't known."""
     counts = {outcome: sum(each.outcome is outcome for each in found.faults) for outcome in DetectedOutcome}
     effects = ", ".join(f"{counts[outcome]:,} {word}" for outcome, word in _EFFECTS.items())
-    clauses = [f"{number:,} fault{'s' * (number != 1)} since {found.since:%Y-%m-%d %H:%M:%S}Z: {effects}"]
+    clauses = [f"{amount(len(found.faults), 'fault')} since {found.since:%Y-%m-%d %H:%M:%S}Z: {effects}"]
     if found.truncated:
         kinds = ", ".join(found.truncated)
         clauses.append(f"more than {MOST_FAULTS:,} of {kinds}, of which the latest count")
@@ -227,7 +213,7 @@ def detection_lines(found: DetectionRound, *, dry_run: bool) -> list[str]:
 
 
 def _line(each: OpenedIncident, *, dry_run: bool) -> str:
-    parts = f"{len(each.parts):,} part{'s' * (len(each.parts) != 1)}"
+    parts = amount(len(each.parts), "part")
     name, title = shortened(each.incident), shortened(each.title)
     if each.was_open:
         return f"{'Would add' if dry_run else 'Added'} {parts} to {name}: {title}"
@@ -236,5 +222,4 @@ def _line(each: OpenedIncident, *, dry_run: bool) -> str:
 
 
 def _named(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    return f"{'; '.join(map(shortened, texts[:_MOST_NAMED]))}{more}"
+    return first_of([shortened(text) for text in texts], _MOST_NAMED, "; ")

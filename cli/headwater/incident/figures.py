@@ -1,4 +1,4 @@
-"""Figures of incidents for people."""
+"""Views of the figures of incidents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def figures_table(found: IncidentFigures) -> Table:
-    """Table with a row for each severity: open incidents by age, and how long people took."""
+    """Table with a row for each severity: open incidents by age, and times to acknowledge and resolve."""
     out = plain_table(
         "severity", "open", "< 1 day", "< 7 days", "older", "new", "oldest since", "acknowledged", "resolved"
     )
@@ -36,11 +36,12 @@ def figures_table(found: IncidentFigures) -> Table:
 
 
 def figures_summary(found: IncidentFigures) -> str:
-    """Last line of the figures: number of open incidents, and the period of the times."""
+    """Last line of the figures: number of open incidents, openings of the period, and the meaning of the times."""
     number = sum(each.open.under_a_day + each.open.under_a_week + each.open.older for each in found.severities)
     opened = sum(each.opened for each in found.severities)
     return (
-        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians of actions since then."
+        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians, from the opening to "
+        "an acknowledgement or resolution since then."
     )
 
 
@@ -58,5 +59,5 @@ def span_words(seconds: float) -> str:
     hours, rest = divmod(whole.seconds, 3_600)
     minutes, left = divmod(rest, 60)
     units = ((whole.days, "d"), (hours, "h"), (minutes, "min"), (left, "s"))
-    first = next((place for place, (number, _) in enumerate(units) if number), len(units) - 1)
+    first = next((index for index, (number, _) in enumerate(units) if number), len(units) - 1)
     return " ".join(f"{number:,} {unit}" for number, unit in units[first : first + 2] if number) or "0 s"

@@ -1,8 +1,8 @@
 """Text of a message about an incident: at most five lines of plain text, for one recipient.
 
-Titles and names come from outside, and services show links and markup that they find in a text. So what would form a
-line, a link or a tag is taken apart: `https://…` becomes `https[:]//…`, `<` becomes `‹`. The only link is the declared
-one.
+Titles and names come from outside, and services render links and markup in a text. So anything in a title or name that
+would form a line, a link or a tag is changed: `https://…` becomes `https[:]//…`, `<` becomes `‹`. The only link of a
+message is the declared link of the incident's page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater.show.names import moment_text
 from headwater_schemas.events import Certainty, NotificationChange
 
 with without("numpy", "pandas"):
-    from headwater_analysis.incidents import Incident
+    from headwater_analysis.incidents.answers import Incident
     from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 
 _MOST_NAMED: Final = 5
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
 
 
 def message_of(found: IncidentRecipients, recipient: Recipient, channels: Channels) -> ChannelMessage:
-    """Build the message that is right now for a recipient."""
+    """Build the message for a recipient."""
     brief = found.incident.brief
     severity = brief.severity or "no severity"
     title = f"{_HEADINGS[recipient.change]}: {plain(brief.title or 'no title')} ({severity}, {plain(brief.incident)})"
@@ -69,12 +69,12 @@ def _since(found: Incident, recipient: Recipient) -> str:
     if not recipient.held:
         return f"Opened: {opened}."
     if len(known) < len(times) or recipient.unlisted:
-        return f"Opened: {opened}. Bad data since: not known of all."
+        return f"Opened: {opened}. Bad data since: not known for all datasets."
     return f"Opened: {opened}. Bad data since: {moment_text(min(known))}."
 
 
 def _reached(found: Incident, recipient: Recipient) -> str:
-    yours = "All datasets" if recipient.recipient == OPERATORS else "Of yours"
+    yours = "All datasets" if recipient.recipient == OPERATORS else "Your data"
     sure = [each for each in recipient.held if each.certainty is Certainty.EXACT]
     unsure = [each for each in recipient.held if each.certainty is not Certainty.EXACT]
     parts = []
@@ -86,7 +86,7 @@ def _reached(found: Incident, recipient: Recipient) -> str:
         parts.append(f"{len(recipient.cleared):,} clean again")
     unknown = "" if found.reach is None else views.unknown_words(found.reach)
     if not recipient.held and not recipient.unlisted:
-        # The incident as a whole may not be clean; nothing of the recipient's is among what isn't.
+        # The incident may still have bad data, but none of it is in the recipient's datasets.
         parts.insert(0, "no bad data is known" if unknown else "no bad data is left")
     return f"{yours}: {'; '.join([*parts, *([unknown] if unknown else [])])}."
 
@@ -104,4 +104,4 @@ def _advice(found: Incident, recipient: Recipient) -> str:
         return f"There is nothing to do. Details: {show}"
     names = [each.dataset for each in recipient.held if plain(each.dataset) == each.dataset]
     gate = shlex.quote(names[0]) if names else "DATASET"
-    return f"Look: {show} — before a job reads it: headwater gate {gate}"
+    return f"Details: {show} — check before a job reads the data: headwater gate {gate}"

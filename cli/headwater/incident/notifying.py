@@ -1,7 +1,7 @@
-"""Messages to the owners and consumers of what incidents reached: sent, then recorded.
+"""Messages to the owners and consumers of datasets that incidents reached: sent, then recorded.
 
-A message is recorded after a service accepted it. So each arrives at least once: a command that is killed in between
-sends it again. A recipient without a record gets it in the next round.
+A message is recorded after a service accepted it. So each message arrives at least once: a command that is killed in
+between sends it again. A recipient without a record gets the message in the next round.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_reader import asking
 from headwater.incident import views
@@ -32,18 +32,19 @@ from headwater_schemas.events.build import lineage_event
 from headwater_schemas.incident_rules import MOST_RECIPIENTS
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.actions import PRODUCER
     from headwater_analysis.incidents.recipients import IncidentRecipients, Recipient, recipients, to_notify
     from headwater_analysis.reader import Reader
 
 PAUSES_SECONDS: Final = (1.0, 2.0, 4.0)
-"""Pauses before the further attempts of a round."""
+"""Pauses before the second and later attempts of a round."""
 
 
 class Delivery(StrEnum):
     """Result for one recipient.
 
-    UNCHANGED: the recipient has this message already. NO_CHANNEL: the file has no channel, and no default.
+    UNCHANGED: the recipient got this message before. NO_CHANNEL: the file has no channel for the recipient.
     """
 
     SENT = "SENT"
@@ -58,12 +59,13 @@ class NotificationItem:
     """Result for one recipient.
 
     Attributes:
-        recipient: name of an owner or consumer; `defaults.operators`: those who are notified of every incident.
-        channel: name of the channel; None: there is none.
+        recipient: name of an owner or consumer; `defaults.operators`: the operators, who are notified of every
+            incident.
+        channel: name of the channel; None: the file has none.
         change: reason for the message.
         delivery: the result.
-        problem: why it failed; empty: it didn't.
-        text: lines of the message; none if it wasn't due.
+        problem: reason of a failure; empty: there was none.
+        text: lines of the message; empty: no message was due.
     """
 
     recipient: str
@@ -81,7 +83,7 @@ class IncidentNotifications:
     Attributes:
         incident: id of the incident.
         complete: false: the reach isn't fully known, so there may be more recipients.
-        unknown: how much of it isn't known, as text; empty: all is known.
+        unknown: unknown parts of the reach, as text; empty: the whole reach is known.
         items: results by recipient, the operators first.
         unowned: datasets with bad data that have no owner, by name.
     """
@@ -98,8 +100,8 @@ class Notifications:
     """Document of `headwater incident notify`.
 
     Attributes:
-        rounds: number of times that the graph was asked.
-        sent: number of messages that were sent, in all rounds.
+        rounds: number of rounds.
+        sent: number of messages that were sent in all rounds.
         items: incidents of the latest round.
     """
 
@@ -114,18 +116,18 @@ class Notifications:
 
 @dataclass(slots=True)
 class SentMessages:
-    """Messages of this process whose records the graph may not have yet, by incident and recipient.
+    """Messages of this process whose records the graph may not have yet. Keys are incident and recipient.
 
     Attributes:
         latest: latest message that was sent.
-        unrecorded: those whose record isn't on the topic.
+        unrecorded: keys of messages whose record isn't on the topic yet.
     """
 
     latest: dict[tuple[str, str], NotifiedRecipient] = field(default_factory=dict)
     unrecorded: set[tuple[str, str]] = field(default_factory=set)
 
     def digest(self, incident: str, recipient: Recipient) -> str | None:
-        """Digest of the latest message of a recipient, by this process or by the graph; None: there was none."""
+        """Digest of the latest message to a recipient, of this process or in the graph; None: there was none."""
         key = incident, recipient.recipient
         recorded = None if recipient.latest is None else recipient.latest.digest
         if key in self.latest and key not in self.unrecorded and self.latest[key].digest == recorded:
@@ -142,7 +144,7 @@ class NotifyRun:
         settings: Kafka and Neo4j.
         channels: content of the channels file.
         dry_run: whether nothing is sent and recorded.
-        sleep: waits between attempts.
+        sleep: function that waits between attempts; its argument is seconds.
         sent: messages of earlier rounds.
     """
 
@@ -155,15 +157,16 @@ class NotifyRun:
 
 
 def notify(
-    run: ActionRun, ids: Sequence[str], channels: Path, every_seconds: float | None, *, dry_run: bool
+    run: ActionRun, ids: Sequence[str], channels: Path, pause: timedelta | None, *, dry_run: bool
 ) -> Notifications:
-    """Send the messages that are due; with `every_seconds` again and again, until a signal.
+    """Send the messages that are due; with a pause in rounds, until a signal.
 
     Args:
         run: options that all actions share.
-        ids: ids, or beginnings of them; empty: all open incidents, and those whose resolution isn't known to all.
+        ids: ids of incidents, or beginnings of ids; empty: all open incidents, and resolved ones with a recipient to
+            notify.
         channels: the channels file.
-        every_seconds: pause between rounds; None: one round.
+        pause: pause between rounds; None: one round.
         dry_run: whether to send and record nothing.
 
     Raises:
@@ -173,12 +176,9 @@ def notify(
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
     wired = NotifyRun(run=run, settings=settings, channels=declared, dry_run=dry_run)
     done = Notifications(rounds=0, sent=0, items=())
-    for items in rounds(every_seconds, lambda: one_round(wired, ids)):
-        sent = sum(each.delivery is Delivery.SENT for one in items for each in one.items)
-        done = Notifications(rounds=done.rounds + 1, sent=done.sent + sent, items=tuple(items))
-        if every_seconds is not None:
-            for line in lines(items):
-                console.message(line)
+    for items in rounds(pause, lambda: one_round(wired, ids), lines):
+        sent = done.sent + sum(each.delivery is Delivery.SENT for one in items for each in one.items)
+        done = Notifications(rounds=done.rounds + 1, sent=sent, items=tuple(items))
     return done
 
 
@@ -196,8 +196,8 @@ class _Due:
     """A message that is due.
 
     Attributes:
-        left: addresses of its channel that haven't accepted it.
-        problem: why the latest attempt failed; empty: there was none, or it didn't.
+        left: addresses of the channel that haven't accepted the message.
+        problem: reason why the latest attempt failed; empty: it didn't fail, or there was none.
     """
 
     def __init__(self, recipient: Recipient, channel: NamedChannel, message: ChannelMessage) -> None:
@@ -210,9 +210,7 @@ class _Due:
 
 def _notified(wired: NotifyRun, reader: Reader, incident_id: str) -> IncidentNotifications:
     found = recipients(reader, incident_id, arrivals=arrived)
-    incident, reach = found.incident.brief.incident, found.incident.reach
-    if reach is None:
-        raise ValueError("the reach wasn't asked for")
+    incident, reach = found.incident.brief.incident, found.incident.asked_reach
     everybody = list(_addressed(found, wired.channels))
     items: dict[str, NotificationItem] = {}
     due: list[_Due] = []
@@ -272,7 +270,7 @@ def _item(
 
 
 def _deliver(due: Sequence[_Due], sleep: Callable[[float], None]) -> None:
-    """Send to each address until it accepts the message; one that fails doesn't hold up the others."""
+    """Send to each address until it accepts the message; an address that fails doesn't delay the others."""
     for pause in (0.0, *PAUSES_SECONDS):
         waiting = [each for each in due if each.left]
         if not waiting:
@@ -299,7 +297,7 @@ def _record(sent: _Due) -> NotifiedRecipient:
 
 
 def _publish(wired: NotifyRun, reader: Reader, incident: str) -> None:
-    """Publish what was sent, and wait until the graph has it."""
+    """Publish the records of sent messages, and wait until the graph has them."""
     keys = sorted(key for key in wired.sent.unrecorded if key[0] == incident)
     for first in range(0, len(keys), MOST_RECIPIENTS):
         some = keys[first : first + MOST_RECIPIENTS]
@@ -328,8 +326,7 @@ def lines(items: Sequence[IncidentNotifications], *, with_text: bool = False) ->
     """Lines for people: who was notified, who wasn't and why, and what isn't known.
 
     Args:
-        items: incidents of a round.
-        with_text: whether the lines of the messages follow.
+        with_text: whether to add the lines of the messages.
     """
     return [line for each in items for line in _lines(each, with_text=with_text)]
 
@@ -350,20 +347,16 @@ def _lines(found: IncidentNotifications, *, with_text: bool) -> Iterator[str]:
                 if with_text:
                     yield from (f"  {line}" for line in each.text)
     unchanged = sum(each.delivery is Delivery.UNCHANGED for each in found.items)
-    rest = [_some(unchanged, "recipient") + " with nothing new"] if unchanged or not found.items else []
-    rest += [_some(len(found.unowned), "dataset") + " without an owner"] if found.unowned else []
+    rest = [amount(unchanged, "recipient") + " with nothing new"] if unchanged or not found.items else []
+    rest += [amount(len(found.unowned), "dataset") + " without an owner"] if found.unowned else []
     rest += [found.unknown] if found.unknown else []
     if rest:
         yield f"{name}: {'; '.join(rest)}."
 
 
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def summary(done: Notifications) -> str:
-    """Last line: number of messages, and of recipients who weren't notified in the latest round."""
-    found = [f"{done.sent:,} sent in {_some(done.rounds, 'round')}"]
+    """Last line: number of sent messages, and of recipients who weren't notified in the latest round."""
+    found = [f"{done.sent:,} sent in {amount(done.rounds, 'round')}"]
     for delivery, words in (
         (Delivery.WOULD_SEND, "would be sent"),
         (Delivery.FAILED, "failed"),
@@ -377,13 +370,12 @@ def check(done: Notifications) -> None:
     """Check that no message of the latest round failed.
 
     Raises:
-        CheckFailedError: some did.
+        CheckFailedError: a message failed.
     """
     failed = [each for one in done.items for each in one.items if each.delivery is Delivery.FAILED]
     if failed:
         names = sorted({each.recipient for each in failed})
         raise CheckFailedError(
-            f"{len(failed):,} messages weren't accepted, for {', '.join(map(shortened, names[:5]))}"
-            f"{f' and {len(names) - 5:,} more' if len(names) > 5 else ''}.",
-            fix="Check the channels; the next round sends them again, since nothing of them was recorded.",
+            f"{len(failed):,} messages weren't accepted, for {first_of([shortened(name) for name in names], 5)}.",
+            fix="Check the channels; the next round sends these messages again, because they weren't recorded.",
         )

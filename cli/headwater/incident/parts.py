@@ -1,17 +1,10 @@
-"""Options that name one part with bad data, for every command that takes a part.
-
-    @with_part
-    def command(incident: …, *, part: GivenPart, reason: … = None) -> None: …
-
-Typer gets the function without `part`, with the options of `_OPTIONS` added.
-"""
+"""Options that name one part with bad data, for every command that takes a part."""
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Final
+from inspect import Parameter
+from typing import Any, Final
 
 import typer
 
@@ -31,94 +24,34 @@ with without("numpy", "pandas"):
 SUBJECTS: Final = ("dataset", "job", "run", "query", "consumer")
 _NAME_ONE: Final = "Name one thing with bad data: --dataset, --job, --run, --query or --consumer."
 
-_OPTIONS: Final[dict[str, tuple[Any, Any]]] = {
-    "dataset": (
-        Annotated[
-            str | None,
-            typer.Option("--dataset", help="A dataset.", autocompletion=complete_dataset, show_default=False),
-        ],
-        None,
-    ),
-    "column": (Annotated[str | None, typer.Option("--column", help="Of --dataset: a column.")], None),
-    "partition": (
-        Annotated[str | None, typer.Option("--partition", help="Of --dataset: partitions, day=2025-01-31/hour=3.")],
-        None,
-    ),
-    "offsets": (
-        Annotated[
-            list[str] | None,
-            typer.Option(
-                "--offsets", help=f"Of --dataset, a topic: 0:120..130. {RANGES_HELP} Repeatable.", show_default=False
-            ),
-        ],
-        None,
-    ),
-    "file": (
-        Annotated[
-            list[str] | None, typer.Option("--file", help="Of --dataset: a file. Repeatable.", show_default=False)
-        ],
-        None,
-    ),
-    "version": (Annotated[str | None, typer.Option("--version", help="Of --dataset: a version.")], None),
-    "job": (Annotated[str | None, typer.Option("--job", help="All runs of a job.")], None),
-    "code_version": (
-        Annotated[str | None, typer.Option("--code-version", help="Of --job: only runs of this version of its code.")],
-        None,
-    ),
-    "run": (Annotated[str | None, typer.Option("--run", help="A run: its id, or the beginning of it.")], None),
-    "query": (Annotated[str | None, typer.Option("--query", help="A streaming query: its name or id.")], None),
-    "batches": (
-        Annotated[str | None, typer.Option("--batches", help="Of --query: 12; or 12..15, which is 12 to 14.")],
-        None,
-    ),
-    "consumer": (Annotated[str | None, typer.Option("--consumer", help="A declared consumer.")], None),
-    "since": (
-        Annotated[
-            str | None,
-            typer.Option("--since", metavar="TIME", help="Only what was processed at this time or later."),
-        ],
-        None,
-    ),
-    "until": (
-        Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what was processed before.")],
-        None,
-    ),
-    "event_time": (
-        Annotated[bool, typer.Option("--event-time", help="--since and --until are event times of the records.")],
-        False,
-    ),
-    "since_last_good": (
-        Annotated[bool, typer.Option("--since-last-good", help="Everything since the last run known to be good.")],
-        False,
-    ),
-}
-"""Name of an option's value ⇒ its declaration and default."""
+
+def _option(name: str, help_: str, annotation: Any = str | None, default: Any = None, **more: Any) -> Parameter:
+    option = typer.Option(default, f"--{name.replace('_', '-')}", help=help_, show_default=False, **more)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=annotation)
+
+
+_SEVERAL: Final = list[str] | None
+PART_OPTIONS: Final = (
+    _option("dataset", "A dataset.", autocompletion=complete_dataset),
+    _option("column", "Of --dataset: a column."),
+    _option("partition", "Of --dataset: partitions, day=2025-01-31/hour=3."),
+    _option("offsets", f"Of --dataset, a topic: 0:120..130. {RANGES_HELP} Repeatable.", _SEVERAL),
+    _option("file", "Of --dataset: a file. Repeatable.", _SEVERAL),
+    _option("version", "Of --dataset: a version."),
+    _option("job", "All runs of a job."),
+    _option("code_version", "Of --job: only runs of this version of its code."),
+    _option("run", "A run: its id, or the beginning of it."),
+    _option("query", "A streaming query: its name or id."),
+    _option("batches", "Of --query: 12; or 12..15, which is 12 to 14."),
+    _option("consumer", "A declared consumer."),
+    _option("since", "Only data that was processed at this time or later.", metavar="TIME"),
+    _option("until", "Only data that was processed before this time.", metavar="TIME"),
+    _option("event_time", "--since and --until are event times of records, not processing times.", bool, default=False),
+    _option("since_last_good", "Everything since the last run known to be good.", bool, default=False),
+)
 
 _SPELLED: Final = {"files": "file", "from_batch": "batches", "to_batch": "batches", "clock": "event-time"}
-"""Field of a part ⇒ its option, where that isn't the field's name."""
-
-
-def with_part(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorator of a command that takes one part with bad data, as `part`, from the options of a part."""
-
-    def command(**given: Any) -> None:
-        chosen = {name: given.pop(name) for name in _OPTIONS}
-        function(part=given_part(**chosen), **given)
-
-    signature = inspect.signature(function, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.name != "part"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
-        for name, (option, default) in _OPTIONS.items()
-    ]
-    arguments = [each for each in own if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    options = [each for each in own if each.kind is inspect.Parameter.KEYWORD_ONLY]
-    parameters = [*arguments, *added, *options]
-    # Attributes of a function that Typer reads.
-    command.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    command.__doc__, command.__name__ = function.__doc__, function.__name__
-    return command
+"""Field of a part ⇒ its option, if the option has another name."""
 
 
 def given_part(
@@ -132,10 +65,10 @@ def given_part(
     since_last_good: bool = False,
     **named: str | None,
 ) -> GivenPart:
-    """Build a part from the options as typed; `named` are those that a part has as they are.
+    """Build a part from the options as typed; `named`: options that are fields of the part without a conversion.
 
     Raises:
-        typer.BadParameter: no subject or several, or an option that can't be read; with how to write it.
+        typer.BadParameter: there is no subject, or several, or an option is ill-formed; with the notation.
     """
     if sum(named.get(subject) is not None for subject in SUBJECTS) != 1:
         raise typer.BadParameter(_NAME_ONE)
@@ -173,13 +106,13 @@ def _span(text: str) -> OffsetSpan:
 
 
 def _batches(text: str) -> tuple[int, int | None]:
-    """First and last micro-batch, both included; None: no last one."""
+    """First and last micro-batch, both inclusive; None: the range has no end."""
     found = range_option(text, hint="--batches")
     return found.start, None if found.end is None else found.end - 1
 
 
 def part_fault(error: QuestionError) -> str:
-    """Format a fault of a part by the name of its option: `--partition: not of the form key=value/…`."""
+    """Format an error of a part with the name of the option: `--partition: not of the form key=value/…`."""
     field = error.field or ""
     found = re.match(r"(?:scope|removed)\[\d+\]\.?(\w+)", field)
     if found is None:

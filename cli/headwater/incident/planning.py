@@ -1,4 +1,4 @@
-"""Repair plans for people: the steps in order, each with its facts, and its commands to paste."""
+"""Views of repair plans: steps in order, each with its facts, and its commands to paste."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from headwater_schemas.ranges import batches_text
 from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.planning.planned import (
         IncidentPlan,
         KafkaRange,
@@ -32,7 +33,7 @@ _LONGEST: Final = 600
 
 
 def plan_view(found: IncidentPlan) -> RenderableType:
-    """Steps of a plan in order, then queries that may still write of bad data, and what isn't known."""
+    """View of a plan: steps in order, then queries whose state may still spread bad data, and unknown facts."""
     title = Text.assemble((shortened(found.incident), "bold"), f"  {shortened(found.title or '')}")
     parts: list[RenderableType] = [title]
     for step in found.steps:
@@ -47,15 +48,15 @@ def plan_view(found: IncidentPlan) -> RenderableType:
 
 
 def plan_summary(found: IncidentPlan) -> str:
-    """Last line of a plan: the number of its steps, and whether that is all that is left."""
+    """Last line of a plan: number of steps, and whether more may be left to repair."""
     unknown = f"; not known: {', '.join(map(shortened, found.unknown))}" if found.unknown else ""
-    spreading = f"; {_some(len(found.spreading), 'query', 'queries')} may still spread" if found.spreading else ""
-    clean = f", {_some(found.clean_again, 'step')} of the reach clean again" if found.clean_again else ""
+    spreading = f"; {amount(len(found.spreading), 'query', 'queries')} may still spread" if found.spreading else ""
+    clean = f", {amount(found.clean_again, 'step')} of the reach clean again" if found.clean_again else ""
     if found.nothing_left:
         return f"Nothing is left to repair{clean}."
     if not found.steps:
-        return f"Nothing that is known is left to repair{clean}{unknown}{spreading}."
-    return f"Plan of {_some(len(found.steps), 'step')}{clean}{unknown}{spreading}."
+        return f"No known bad data is left to repair{clean}{unknown}{spreading}."
+    return f"Plan of {amount(len(found.steps), 'step')}{clean}{unknown}{spreading}."
 
 
 def _title(step: RepairStep) -> Text:
@@ -93,16 +94,13 @@ def _facts(step: RepairStep) -> Iterator[Text]:
 def _runs(step: RepairStep) -> str:
     named = [
         shortened(run.run_id) + (f" (code {short_version(run.code_version)})" if run.code_version else "")
-        for run in step.runs[:_MOST]
+        for run in step.runs
     ]
-    more = f" and {len(step.runs) - _MOST:,} more" if len(step.runs) > _MOST else ""
-    return f"run{'s' * (len(step.runs) != 1)}: {', '.join(named)}{more}"
+    return f"run{'s' * (len(step.runs) != 1)}: {first_of(named, _MOST)}"
 
 
 def _overwrite(each: Overwrite) -> str:
-    listed = [shortened(partition) for partition in each.partitions[:_MOST]]
-    more = f" and {len(each.partitions) - _MOST:,} more" if len(each.partitions) > _MOST else ""
-    where = f"{', '.join(listed)}{more}" if listed else "all of it"
+    where = first_of([shortened(partition) for partition in each.partitions], _MOST) or "all of it"
     return f"write again: {shortened(each.dataset.spelling)}  {where}. {shortened(each.why, _LONGEST)}"
 
 
@@ -134,7 +132,3 @@ def _more(number: int) -> Iterator[Text]:
 
 def _line(text: str) -> Text:
     return Text(shortened(text, _LONGEST))
-
-
-def _some(number: int, what: str, plural: str = "") -> str:
-    return f"{number:,} {what if number == 1 else plural or f'{what}s'}"

@@ -1,12 +1,13 @@
-"""Reach of incidents as the graph is now, recorded where it differs from the latest record."""
+"""Reach of incidents as the graph is now, recorded if it differs from the latest record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
-from headwater.console import console, shortened
+from headwater.console import shortened
 from headwater.graph_reader import asking
 from headwater.incident import views
 from headwater.incident.acting import ActionRun, reach_record, waited
@@ -17,8 +18,10 @@ from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
 
 with without("numpy", "pandas"):
-    from headwater_analysis.incidents import Incident, ReachChange, incident, incidents
-    from headwater_analysis.incidents.recorded import reached_event
+    from headwater_analysis.amounts import amount
+    from headwater_analysis.incidents.answers import Incident, ReachChange
+    from headwater_analysis.incidents.questions import incident, incidents
+    from headwater_analysis.incidents.recorded import is_record_complete
     from headwater_analysis.reader import Reader
 
 _PAGE: Final = 500
@@ -30,12 +33,12 @@ class RefreshedIncident:
 
     Attributes:
         incident: id of the incident.
-        recorded: whether it was published, because it differs.
-        was_recorded: whether there was a record before.
+        recorded: whether the reach was recorded now, because it differs.
+        was_recorded: whether there was an earlier record.
         datasets: number of datasets with bad data.
-        complete: false: a limit was reached, or something can't be known.
-        changes: differences to the record, by dataset.
-        unknown: how much of it isn't known, as text; empty: all is known.
+        complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        changes: differences to the earlier record, by dataset.
+        unknown: unknown parts of the reach, as text; empty: the whole reach is known.
     """
 
     incident: str
@@ -52,8 +55,8 @@ class Refreshed:
     """Document of `headwater incident refresh`.
 
     Attributes:
-        rounds: number of times that the graph was asked.
-        recorded: number of records that were published, in all rounds.
+        rounds: number of rounds.
+        recorded: number of records that were published in all rounds.
         items: incidents of the latest round.
     """
 
@@ -62,30 +65,23 @@ class Refreshed:
     items: tuple[RefreshedIncident, ...]
 
 
-def refresh(run: ActionRun, ids: Sequence[str], every_seconds: float | None) -> Refreshed:
-    """Record the reach of incidents where it changed; with `every_seconds` again and again, until a signal.
+def refresh(run: ActionRun, ids: Sequence[str], pause: timedelta | None) -> Refreshed:
+    """Record the reach of incidents if it changed; with a pause in rounds, until a signal.
 
     Args:
         run: options that all actions share.
-        ids: ids, or beginnings of them; empty: all that are open.
-        every_seconds: pause between rounds; None: one round.
+        ids: ids of incidents, or beginnings of ids; empty: all open incidents.
+        pause: pause between rounds; None: one round.
 
     Raises:
         HeadwaterError: see `headwater.errors` and `rounds`.
     """
     settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True, neo4j=True)
     done = Refreshed(rounds=0, recorded=0, items=())
-    for items in rounds(every_seconds, lambda: _round(settings, run, ids)):
-        done = _together(done, items)
-        if every_seconds is not None:
-            for line in lines(items):
-                console.message(line)
+    for items in rounds(pause, lambda: _round(settings, run, ids), lines):
+        recorded = done.recorded + sum(each.recorded for each in items)
+        done = Refreshed(rounds=done.rounds + 1, recorded=recorded, items=tuple(items))
     return done
-
-
-def _together(done: Refreshed, items: Sequence[RefreshedIncident]) -> Refreshed:
-    recorded = sum(each.recorded for each in items)
-    return Refreshed(rounds=done.rounds + 1, recorded=done.recorded + recorded, items=tuple(items))
 
 
 def _round(settings: Settings, run: ActionRun, ids: Sequence[str]) -> list[RefreshedIncident]:
@@ -112,39 +108,35 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
         publish(settings, [event])
         if run.wait_seconds:
             waited(reader, found.brief.incident, event, run.wait_seconds)
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
+    reach = found.asked_reach
     return RefreshedIncident(
         incident=found.brief.incident,
         recorded=differs,
         was_recorded=found.recorded is not None,
-        datasets=len(views.bad_datasets(found.reach)),
-        complete=found.reach.complete,
+        datasets=len(views.bad_datasets(reach)),
+        complete=reach.complete,
         changes=() if found.recorded is None else found.recorded.changes,
-        unknown=views.unknown_words(found.reach),
+        unknown=views.unknown_words(reach),
     )
 
 
 def is_changed(found: Incident) -> bool:
-    """Return whether the reach of an incident differs from its latest record, or there is none.
+    """Return whether the reach of an incident differs from its latest record, or has no record.
 
     Raises:
         ValueError: the answer has no reach.
     """
-    if found.reach is None:
-        raise ValueError("the reach wasn't asked for")
     if found.recorded is None or found.recorded.changes:
         return True
-    return found.recorded.complete != reached_event(found.brief.incident, found.reach, by="").complete
+    return found.recorded.complete != is_record_complete(found.asked_reach)
 
 
 def lines(items: Sequence[RefreshedIncident]) -> list[str]:
-    """A line for each incident: what changed, how much bad data there is, and whether that is all."""
+    """A line for each incident: changes of its reach, number of datasets with bad data, and what isn't known."""
     return [_line(each) for each in items]
 
 
 def _line(each: RefreshedIncident) -> str:
     changed = views.changes_words([one.change for one in each.changes]) if each.was_recorded else "first record"
     unknown = f"; {each.unknown}" if each.unknown else ""
-    number = f"{each.datasets:,} dataset{'s' * (each.datasets != 1)} with bad data"
-    return f"{shortened(each.incident)}: {changed}; {number}{unknown}."
+    return f"{shortened(each.incident)}: {changed}; {amount(each.datasets, 'dataset')} with bad data{unknown}."

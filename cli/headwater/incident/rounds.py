@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from typing import TypeVar
 
 from headwater.console import console
@@ -13,18 +14,21 @@ from headwater.stopping import stopped_by_signals
 Result = TypeVar("Result")
 
 
-def rounds(every_seconds: float | None, one_round: Callable[[], Result]) -> Iterator[Result]:
+def rounds(
+    pause: timedelta | None, one_round: Callable[[], Result], lines: Callable[[Result], Iterable[str]]
+) -> Iterator[Result]:
     """Run rounds until SIGINT or SIGTERM, and yield the result of each one that succeeded.
 
     Args:
-        every_seconds: pause after each round, in seconds; None: there is one round.
+        pause: pause after each round; None: there is one round.
         one_round: does the work of one round. A signal ends the pause, not the round.
+        lines: lines for people about a result, printed after each round unless there is only one.
 
     Raises:
         HeadwaterError: as `one_round` raises it. After the first success, a Kafka or Neo4j that doesn't answer
             (UnreachableError) is only a warning, and the next round tries again.
     """
-    if every_seconds is None:
+    if pause is None:
         yield one_round()
         return
     stopped = threading.Event()
@@ -36,8 +40,10 @@ def rounds(every_seconds: float | None, one_round: Callable[[], Result]) -> Iter
             except UnreachableError as error:
                 if not succeeded:
                     raise
-                console.warning(f"{error.message} The next try is in {every_seconds:g} s.")
+                console.warning(f"{error.message} The next try is in {pause.total_seconds():g} s.")
             else:
                 succeeded = True
+                for line in lines(result):
+                    console.message(line)
                 yield result
-            stopped.wait(every_seconds)
+            stopped.wait(pause.total_seconds())

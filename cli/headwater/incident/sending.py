@@ -1,6 +1,6 @@
-"""Sending of one message to one address, by apprise; to an Alertmanager, which apprise has no service for, directly.
+"""Sending of one message to one address by apprise; directly to an Alertmanager, which apprise doesn't support.
 
-Addresses hold credentials. Libraries log them, and name them in their errors, so neither comes out of here.
+Addresses contain credentials. Libraries write addresses into logs and errors, so this module suppresses both.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SECONDS: Final = 30.0
 _ALERTMANAGER: Final = {"alertmanager": "http", "alertmanagers": "https"}
 _PORT: Final = 9093
 _FOREVER: Final = timedelta(days=3_650)
-"""Alertmanager ends an alert without an end after minutes, unless somebody sends it again."""
+"""End of an alert without an end: Alertmanager would end it after minutes, unless it is sent again."""
 _TALKATIVE: Final = ("apprise", "httpcore2", "httpx2", "requests", "requests_oauthlib", "urllib3")
-"""Loggers that have addresses in their records."""
+"""Loggers whose records contain addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +39,12 @@ class ChannelMessage:
 
     Attributes:
         incident: id of the incident.
-        severity: its severity, where stated.
+        severity: severity of the incident; None: not stated.
         recipient: name of the recipient.
         change: reason for the message.
         title: first line.
         lines: further lines.
-        link: address of the incident's page; None: none.
+        link: URL of the incident's page; None: none is declared.
     """
 
     incident: str
@@ -72,18 +72,13 @@ def is_address(address: str) -> bool:
 
 
 def send(address: str, message: ChannelMessage) -> str:
-    """Send a message, and return why that failed; empty: it was accepted.
-
-    Args:
-        address: an address that `is_address` accepts.
-        message: the message.
-    """
-    by: Callable[[str, ChannelMessage], str] = _send_alert if _is_alertmanager(address) else _send_by_apprise
+    """Send a message to an address that `is_address` accepts; return the reason of a failure, empty if accepted."""
+    sender: Callable[[str, ChannelMessage], str] = _send_alert if _is_alertmanager(address) else _send_by_apprise
     try:
-        return within(SECONDS, lambda: by(address, message))
+        return within(SECONDS, lambda: sender(address, message))
     except TimeoutError:
         return f"no answer within {SECONDS:g} s"
-    except Exception as error:  # noqa: BLE001  any service's; its text may have the address
+    except Exception as error:  # noqa: BLE001  services raise any error; its text may contain the address
         return type(error).__name__
 
 
@@ -103,14 +98,14 @@ def _apprise() -> ModuleType:
 
 
 def _silence() -> None:
-    """Keep the records of these loggers out of any log, also those of a message that goes on after its time limit."""
+    """Drop all records of these loggers, including records of a message that continues after its time limit."""
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _send_by_apprise(address: str, message: ChannelMessage) -> str:
     apprise = _apprise()
-    # In memory, so that a service keeps nothing on disk; one after the other, in this thread.
+    # An asset without storage keeps nothing on disk; without async_mode, messages are sent in this thread.
     asset = apprise.AppriseAsset(app_id="Headwater", app_desc="Headwater", async_mode=False)
     service = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
@@ -135,9 +130,9 @@ def _send_alert(address: str, message: ChannelMessage) -> str:
     _silence()
     url = urlsplit(address)
     scheme = _ALERTMANAGER[url.scheme.lower()]
-    place = url.netloc if url.port is not None or scheme == "https" else f"{url.netloc}:{_PORT}"
+    host = url.netloc if url.port is not None or scheme == "https" else f"{url.netloc}:{_PORT}"
     response = httpx2.post(
-        f"{scheme}://{place}{url.path.rstrip('/')}/api/v2/alerts",
+        f"{scheme}://{host}{url.path.rstrip('/')}/api/v2/alerts",
         json=alerts(message, datetime.now(UTC)),
         timeout=SECONDS,
         follow_redirects=False,
@@ -148,7 +143,8 @@ def _send_alert(address: str, message: ChannelMessage) -> str:
 def alerts(message: ChannelMessage, now: datetime) -> list[dict[str, Any]]:
     """Build the alerts of a message, as `POST /api/v2/alerts` takes them.
 
-    The labels of an alert are its identity, and one of them is the severity: the alerts of all other severities end.
+    The labels identify an alert, and the severity is a label. So there is an alert for each severity, and the alerts of
+    all other severities end.
     """
     is_over = message.change in (NotificationChange.CLEARED, NotificationChange.RESOLVED)
     severities = ["none", *(str(each) for each in IncidentSeverity if each is not IncidentSeverity.UNKNOWN)]
@@ -166,7 +162,7 @@ def alerts(message: ChannelMessage, now: datetime) -> list[dict[str, Any]]:
                 "recipient": message.recipient,
                 "severity": severity,
             },
-            # An alert that ends before it begins is refused.
+            # Alertmanager refuses an alert that doesn't start before its end.
             "startsAt": (now - timedelta(seconds=1)).isoformat(),
             "endsAt": (now if is_over or severity != current else now + _FOREVER).isoformat(),
         }

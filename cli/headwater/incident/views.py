@@ -1,10 +1,9 @@
-"""Incidents for people: the list, and one of them in the order in which somebody on call works."""
+"""Views of incidents: the list, and one incident in the order in which somebody on call works."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,29 +11,25 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import plain_table, shortened
-from headwater.incident.details import column_parts, since_parts
+from headwater.incident.details import LONGEST, MOST_ROWS, column_parts, since_parts, titled
 from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
 from headwater.show.names import asset_text, moment_text
 from headwater.show.pages import FittedView, pairs, part
 from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
-from headwater_schemas.events import IncidentAction, ReachedDataset
+from headwater_schemas.events import IncidentAction
 
 with without("numpy", "pandas"):
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.assets import Asset
-    from headwater_analysis.blast import Superseded
-    from headwater_analysis.incidents import Incident, IncidentBrief, IncidentPage, IncidentReach
-    from headwater_analysis.incidents.answers import RecordedReach
+    from headwater_analysis.incidents.answers import Incident, IncidentBrief, IncidentPage, IncidentReach, RecordedReach
     from headwater_analysis.incidents.gate import GateAnswer
-    from headwater_analysis.incidents.recorded import reached
+    from headwater_analysis.incidents.recorded import CollectedDataset, collected
     from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
-    from headwater_analysis.trace import Part
 
-MOST_ROWS: Final = 200
 _MOST_PARTS: Final = 20
 _MOST_ACTIONS: Final = 50
 _MOST_NAMED: Final = 5
-_LONGEST: Final = 600
 _WORDS: Final = {
     IncidentAction.OPENED: "opened",
     IncidentAction.ACKNOWLEDGED: "acknowledged",
@@ -52,7 +47,7 @@ _WORDS: Final = {
 _CHANGES: Final = {
     "REACHED": "reached {} more",
     "CLEARED": "{} cleared",
-    "CHANGED": "other parts of {}",
+    "CHANGED": "other parts in {}",
     "NOT_REACHED": "{} not reached any more",
 }
 
@@ -63,7 +58,7 @@ def action_words(action: IncidentAction) -> str:
 
 
 def status_words(brief: IncidentBrief) -> str:
-    """Name the state of an incident; without its opening, say so."""
+    """Status of an incident as text, also for an incident without its opening."""
     return "without its opening, which isn't in the graph" if brief.status is None else brief.status.value
 
 
@@ -85,13 +80,13 @@ def incidents_table(page: IncidentPage) -> Table:
 
 def _reached_words(brief: IncidentBrief) -> str:
     if brief.reached_as_of is None or brief.reached_datasets is None:
-        return "not asked yet"
+        return "not recorded yet"
     least = "" if brief.reached_complete else "at least "
-    return f"{least}{_some(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
+    return f"{least}{amount(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
 
 
 def incident_view(found: Incident) -> RenderableType:
-    """Everything of an incident: its state, its scope, who reads bad data, where it is, and what was done."""
+    """View of an incident: its state, scope and reach, consumers of bad data, messages, and all actions."""
     parts: list[RenderableType] = [_header(found), *_scope(found)]
     if found.reach is not None:
         parts += _reach(found.reach)
@@ -100,7 +95,10 @@ def incident_view(found: Incident) -> RenderableType:
     elif found.reach is not None:
         parts += [
             "",
-            Text(f"Not recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` does so."),
+            Text(
+                f"The reach isn't recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` "
+                "records it."
+            ),
         ]
     parts += [_list("Notified", notified_lines(found)), _history(found)]
     return Group(*parts)
@@ -114,11 +112,11 @@ def _header(found: Incident) -> RenderableType:
         ("severity", brief.severity),
         ("type", brief.type),
         ("since", None if brief.opened_at is None else moment_text(brief.opened_at)),
-        ("cause", brief.cause and shortened(brief.cause, _LONGEST)),
+        ("cause", brief.cause and shortened(brief.cause, LONGEST)),
         ("assigned to", brief.assignee and shortened(brief.assignee)),
         ("resolved", " ".join(filter(None, (resolved, brief.resolution and brief.resolution.value)))),
         ("continued in", brief.continued_in and shortened(brief.continued_in)),
-        ("description", found.description and shortened(found.description, _LONGEST)),
+        ("description", found.description and shortened(found.description, LONGEST)),
     )
     title = Text.assemble((shortened(brief.incident), "bold"), f"  {shortened(brief.title or '')}")
     return Group(title, pairs(rows))
@@ -132,100 +130,61 @@ def _scope(found: Incident) -> Iterator[RenderableType]:
         table = plain_table()
         for each in reach.scope:
             certainty = Text(each.certainty.value, style=CERTAINTY_STYLES[each.certainty])
-            table.add_row(shortened(each.part.text, _LONGEST), certainty, shortened(each.why, _LONGEST))
+            table.add_row(shortened(each.part.text, LONGEST), certainty, shortened(each.why, LONGEST))
         yield part("Scope", FittedView(table), len(reach.scope), len(reach.scope))
     yield _list("Declared repaired", [each.text for each in found.repaired])
 
 
 def _list(heading: str, lines: Sequence[str]) -> RenderableType:
-    shown = Text("\n".join(shortened(line, _LONGEST) for line in lines[:MOST_ROWS]))
+    shown = Text("\n".join(shortened(line, LONGEST) for line in lines[:MOST_ROWS]))
     return part(heading, shown, min(len(lines), MOST_ROWS), len(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class ReachedAsset:
-    """A dataset of a reach, as it is shown.
-
-    Attributes:
-        asset: the dataset.
-        numbers: its hops, since when, how certain, and whether it is clean again, as a record has them.
-        parts: parts that hold bad data.
-        gone: parts that held bad data.
-    """
-
-    asset: Asset
-    numbers: ReachedDataset
-    parts: tuple[Part, ...]
-    gone: tuple[Superseded, ...]
-
-
-def reached_assets(reach: IncidentReach) -> list[ReachedAsset]:
-    """List the datasets of a reach, the nearest to the bad records first."""
-    assets: dict[tuple[str, str], Asset] = {}
-    parts: dict[tuple[str, str], list[Part]] = defaultdict(list)
-    gone: dict[tuple[str, str], list[Superseded]] = defaultdict(list)
-    for one in reach.tainted:
-        name = one.dataset.namespace, one.dataset.name
-        assets[name] = one.dataset
-        parts[name] += one.parts
-        gone[name] += one.superseded
-    listed = []
-    for each in reached(reach):
-        name = each.dataset.namespace, each.dataset.name
-        listed.append(ReachedAsset(assets[name], each, tuple(parts[name]), tuple(gone[name])))
-    return sorted(listed, key=lambda one: (one.numbers.depth, one.asset.namespace, one.asset.name))
-
-
 def bad_datasets(reach: IncidentReach) -> list[Asset]:
-    """List all datasets with bad data, by name; `reached_assets` has at most those that a record has."""
+    """List all datasets with bad data, by name."""
     found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in reach.tainted if one.parts}
     return [found[name] for name in sorted(found)]
 
 
 def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
-    assets = reached_assets(reach)
+    assets = collected(reach)
     bad = [each for each in assets if each.parts]
     caveat = f"; {unknown_words(reach)}" if unknown_words(reach) else ""
     consumers = reach.blast.consumers
-    yield _titled(f"Consumers that read bad data: {len(consumers):,}{caveat}")
+    yield titled(f"Consumers that read bad data: {len(consumers):,}{caveat}")
     if consumers:
         yield FittedView(consumers_table(consumers))
-    total = len(bad_datasets(reach))
-    yield _titled(f"Datasets with bad data: {total:,}{caveat}")
+    yield titled(f"Datasets with bad data: {len(bad):,}{caveat}")
     if bad:
-        yield FittedView(_bad_table(bad, total))
+        yield FittedView(_bad_table(bad))
     yield from since_parts(reach)
     yield from column_parts(reach, unknown_words(reach))
     gone = [each for each in assets if each.gone]
     if gone:
         clean = sum(not each.parts for each in gone)
-        yield _titled(f"Replaced, dropped or repaired: parts of {_some(len(gone), 'dataset')}, {clean:,} clean again")
+        yield titled(f"Replaced, dropped or repaired: parts of {amount(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
     yield _list("May still spread", [each.text for each in reach.spreading if not each.is_over])
     yield _list("Not known", list(unknown_sentences(reach)))
 
 
-def _titled(text: str) -> RenderableType:
-    return Group("", Text(text, style="bold"))
-
-
-def _bad_table(assets: Sequence[ReachedAsset], total: int) -> Table:
+def _bad_table(assets: Sequence[CollectedDataset]) -> Table:
     out = plain_table("hops", "dataset", "since", "bad data", "certainty", numbers=("hops",))
     for each in assets[:MOST_ROWS]:
         for n, held in enumerate(each.parts[:_MOST_PARTS]):
             out.add_row(
-                str(each.numbers.depth) if n == 0 else "",
+                str(each.depth) if n == 0 else "",
                 asset_text(each.asset) if n == 0 else "",
-                moment_text(each.numbers.since) if n == 0 else "",
+                moment_text(each.since) if n == 0 else "",
                 part_words(held),
                 Text(certainty_words(held), style=CERTAINTY_STYLES[held.certainty]),
             )
         _more(out, len(each.parts) - _MOST_PARTS, "part", before=3)
-    _more(out, total - min(len(assets), MOST_ROWS), "dataset", before=1)
+    _more(out, len(assets) - MOST_ROWS, "dataset", before=1)
     return out
 
 
-def _gone_table(assets: Sequence[ReachedAsset]) -> Table:
+def _gone_table(assets: Sequence[CollectedDataset]) -> Table:
     out = plain_table("dataset", "", "part, and why")
     for each in assets[:MOST_ROWS]:
         for n, gone in enumerate(each.gone[:_MOST_PARTS]):
@@ -238,42 +197,41 @@ def _gone_table(assets: Sequence[ReachedAsset]) -> Table:
 
 def _more(out: Table, number: int, what: str, *, before: int) -> None:
     if number > 0:
-        out.add_row(*[""] * before, Text(f"… and {_some(number, f'more {what}')}; --json lists all", style="dim"))
+        out.add_row(*[""] * before, Text(f"… and {amount(number, f'more {what}')}; --json lists all", style="dim"))
 
 
 def unknown_words(reach: IncidentReach) -> str:
-    """Format how much of a reach isn't known, for the line of its numbers; empty if all of it is known."""
+    """Format the unknown parts of a reach for the line with its totals; empty: the whole reach is known."""
     found = unknown_parts(reach)
     return f"not known: {', '.join(found)}" if found else ""
 
 
 def reach_summary(found: Incident) -> str:
-    """Last line of an incident: how much bad data there is, and whether that is all; empty without its reach."""
+    """Last line of an incident: totals of its reach, and what isn't known; empty: the reach wasn't asked for."""
     if found.reach is None:
         return ""
     bad = bad_datasets(found.reach)
     clean = len({(each.dataset.namespace, each.dataset.name) for each in found.reach.tainted}) - len(bad)
-    words = f"{_some(len(bad), 'dataset')} with bad data, {clean:,} clean again"
-    words += f", {_some(len(found.reach.blast.consumers), 'consumer')} to notify"
+    words = f"{amount(len(bad), 'dataset')} with bad data, {clean:,} clean again"
+    words += f", {amount(len(found.reach.blast.consumers), 'consumer')} to notify"
     unknown = unknown_words(found.reach)
     return f"{words}; {unknown}." if unknown else f"{words}."
 
 
 def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
-    """Format the latest record, and what changed since.
+    """Format the latest recorded reach, and the changes since.
 
     Args:
-        recorded: the latest record.
-        asked: whether the graph was asked for the reach of today.
+        recorded: latest recorded reach.
+        asked: whether today's reach was computed, so that the changes are known.
     """
     incomplete = "" if recorded.complete else ", which wasn't complete"
     if not asked:
-        counts = f"{_some(recorded.datasets, 'dataset')} with bad data, {recorded.cleared:,} clean again"
+        counts = f"{amount(recorded.datasets, 'dataset')} with bad data, {recorded.cleared:,} clean again"
         return f"Recorded as of {moment_text(recorded.as_of)}{incomplete}: {counts}."
     changed = changes_words([each.change for each in recorded.changes])
-    names = [shortened(each.dataset) for each in recorded.changes[:_MOST_NAMED]]
-    more = len(recorded.changes) - len(names)
-    listed = f" ({', '.join(names)}{f' and {more:,} more' if more else ''})" if names else ""
+    names = [shortened(each.dataset) for each in recorded.changes]
+    listed = f" ({first_of(names, _MOST_NAMED)})" if names else ""
     return f"Since the record of {moment_text(recorded.as_of)}{incomplete}: {changed}{listed}."
 
 
@@ -297,18 +255,18 @@ def _history(found: Incident) -> RenderableType:
     shown = found.history[-_MOST_ACTIONS:]
     for each in shown:
         table.add_row(
-            moment_text(each.at), action_words(each.action), shortened(each.by), shortened(each.text, _LONGEST)
+            moment_text(each.at), action_words(each.action), shortened(each.by), shortened(each.text, LONGEST)
         )
     return part("History", FittedView(table), len(shown), len(found.history))
 
 
 def gate_view(found: GateAnswer) -> RenderableType:
-    """Incidents that hold a dataset, or that none does."""
+    """View of the gate's answer: the incidents that hold a dataset, or that none holds it."""
     name = asset_text(found.dataset)
     if found.partition is not None:
         name.append(f"  {shortened(found.partition)}")
     if found.is_free:
-        return name.append(f" is free: none of {_some(found.checked, 'open incident')} covers it.", style="green")
+        return name.append(f" is free: none of {amount(found.checked, 'open incident')} covers it.", style="green")
     table = plain_table("held by", "severity", "certainty", "title", "why")
     for hold in found.holds:
         table.add_row(
@@ -316,11 +274,7 @@ def gate_view(found: GateAnswer) -> RenderableType:
             Text(hold.severity or "–"),
             Text(hold.certainty.value, style=CERTAINTY_STYLES[hold.certainty]),
             Text(shortened(hold.title or "")),
-            Text(shortened(hold.why, _LONGEST)),
+            Text(shortened(hold.why, LONGEST)),
         )
-    more = "More incidents are open than one question looks at, so it isn't free." if found.truncated else ""
+    more = "More incidents are open than the gate checks, so the dataset isn't free." if found.truncated else ""
     return Group(name.append(" is held.", style="bold red"), FittedView(table), *([Text(more)] if more else []))
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,16 +1,16 @@
 """Actions on incidents, sent over HTTP: the openings and actions that `headwater incident` publishes.
 
-A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has it soon after.
-Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
+A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has the action soon
+after. Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
 (`HEADWATER_SERVE_DECLARE`), from senders with the scope `incidents`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Body
@@ -32,7 +32,7 @@ from headwater_schemas.events import (
 from headwater_schemas.ranges import MOST_OFFSET
 from headwater_server.asking import Graph, area, note_body, sent
 from headwater_server.documented import problem_responses
-from headwater_server.identity import Identity, Scope, identity_of
+from headwater_server.identity import Scope, identity_of
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import ACTIONS, INCIDENTS
 from headwater_server.parameters import LONGEST_NAME, AnyCase, Time
@@ -53,7 +53,7 @@ _PROBLEMS = problem_responses(
 _LONGEST_MESSAGE = 600
 _MOST_PARTS = 1_000
 _NOBODY = "api"
-"""`by` of an action whose sender has no name."""
+"""Actor of an action whose sender has no name."""
 
 router = area("incidents", needs=Scope.INCIDENTS, responses=_PROBLEMS)
 
@@ -64,14 +64,8 @@ Number = Annotated[int, Field(ge=0, le=MOST_OFFSET)]
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
-class OffsetsBody:
-    """Half-open range of offsets of one Kafka partition.
-
-    Attributes:
-        partition: number of the partition.
-        start: first offset.
-        end: offset after the last.
-    """
+class OffsetsBody(OffsetSpan):
+    """Half-open range of offsets of one Kafka partition."""
 
     partition: Annotated[int, Field(ge=0, le=2**31 - 1)]
     start: Number
@@ -80,25 +74,12 @@ class OffsetsBody:
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartBody:
+class PartBody(GivenPart):
     """One part with bad data: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and narrowing fields.
 
     Attributes:
-        dataset: name of a dataset.
-        job: name of a job.
         run: id of a run, or the beginning of it.
         query: id or name of a streaming query.
-        consumer: name of a declared consumer.
-        column: of the dataset: a column.
-        partition: of the dataset: partitions as a `key=value/…` path.
-        offsets: of the dataset: offset ranges.
-        files: of the dataset: paths.
-        version: of the dataset: a version, as a run reports it.
-        code_version: of the job: only runs of this version of its code.
-        from_batch, to_batch: of the query: first and last micro-batch, both included.
-        since, until: time span, half-open.
-        clock: clock of the time span: EVENT or PROCESSING.
-        since_last_good: everything since the last good run.
     """
 
     dataset: Name | None = None
@@ -117,12 +98,6 @@ class PartBody:
     since: Time | None = None
     until: Time | None = None
     clock: Annotated[IncidentClock, AnyCase] | None = None
-    since_last_good: bool = False
-
-    def given(self) -> GivenPart:
-        """Convert the body to the question's part."""
-        spans = tuple(OffsetSpan(each.partition, each.start, each.end) for each in self.offsets)
-        return GivenPart(**{**_members(self), "offsets": spans})
 
 
 Parts = Annotated[tuple[PartBody, ...], Field(max_length=_MOST_PARTS)]
@@ -132,18 +107,8 @@ Type = Annotated[IncidentType, AnyCase]
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpeningBody:
-    """An incident to be opened.
-
-    Attributes:
-        title: one line for people.
-        scope: parts with bad data; at least one.
-        severity: SEV1, the worst, to SEV5.
-        type: type of fault.
-        cause: text that names the cause; null: the scope is the cause. There is one open incident for each cause.
-        description: text for people.
-        reason: reason of the opening.
-    """
+class OpeningBody(GivenOpening):
+    """An incident to be opened."""
 
     title: Name
     scope: Parts
@@ -153,26 +118,11 @@ class OpeningBody:
     description: Words | None = None
     reason: Words | None = None
 
-    def given(self) -> GivenOpening:
-        """Convert the body to the question's opening."""
-        return GivenOpening(**{**_members(self), "scope": _parts(self.scope)})
-
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionBody:
-    """An action on an existing incident.
-
-    Attributes:
-        action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: reason of the action; RESOLVED needs one.
-        assignee: of ASSIGNED: person or team.
-        scope: of SCOPE_CHANGED: the parts to add; of REPAIRED: the repaired parts.
-        removed: of SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
-        into: of MERGED and SUPERSEDED: the incident that replaces this one.
-        resolution: of RESOLVED: the result.
-        title, description, severity, type: new value, which replaces the earlier one.
-    """
+class ActionBody(GivenAction):
+    """An action on an existing incident."""
 
     action: Annotated[IncidentAction, AnyCase]
     reason: Words | None = None
@@ -185,18 +135,6 @@ class ActionBody:
     description: Words | None = None
     severity: Severity | None = None
     type: Type | None = None
-
-    def given(self) -> GivenAction:
-        """Convert the body to the question's action."""
-        return GivenAction(**{**_members(self), "scope": _parts(self.scope), "removed": _parts(self.removed)})
-
-
-def _members(body: Any) -> Mapping[str, Any]:
-    return {each.name: getattr(body, each.name) for each in fields(body)}
-
-
-def _parts(bodies: tuple[PartBody, ...]) -> tuple[GivenPart, ...]:
-    return tuple(each.given() for each in bodies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,30 +155,24 @@ class PublishedAction:
 async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body()]) -> Response:
     """Open an incident, or add to the open incident of the same cause. Only if declarations are accepted."""
     note_body(request, {"title": body.title, "cause": body.cause})
-    given, by = body.given(), _name(identity_of(request.scope))
-    return await _published(request, lambda reader: opening(reader, given, by=by, now=datetime.now(UTC)))
+    return await _published(request, lambda reader, by: opening(reader, body, by=by, now=datetime.now(UTC)))
 
 
 @router.post(ACTIONS, status_code=201, response_model=PublishedAction, operation_id="act_on_incident")
 async def act_on_incident(request: HttpRequest, id_: IncidentId, body: Annotated[ActionBody, Body()]) -> Response:
     """Publish an action on an incident. Only if declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
     note_body(request, {"action": body.action, "into": body.into})
-    given, by = body.given(), _name(identity_of(request.scope))
-    return await _published(request, lambda reader: action(reader, id_, given, by=by, now=datetime.now(UTC)))
+    return await _published(request, lambda reader, by: action(reader, id_, body, by=by, now=datetime.now(UTC)))
 
 
-def _name(identity: Identity) -> str:
-    return identity.subject or _NOBODY
-
-
-async def _published(request: HttpRequest, prepare: Callable[[Reader], Prepared]) -> Response:
-    """Prepare an action from the state in the graph, and publish it."""
+async def _published(request: HttpRequest, prepare: Callable[[Reader, str], Prepared]) -> Response:
+    """Prepare an action of the sender from the state in the graph, and publish it."""
     graph: Graph = request.app.state.graph
     if graph.sink is None or not request.scope.get(READ):
         raise RuntimeError("there is no sink, or middleware.intake hasn't read the body")
-    reader = graph.reader(identity_of(request.scope))
+    sender = identity_of(request.scope)
     declaring: CapacityLimiter = request.app.state.declaring
-    prepared = await to_thread.run_sync(prepare, reader, limiter=declaring)
+    prepared = await to_thread.run_sync(prepare, graph.reader(sender), sender.subject or _NOBODY, limiter=declaring)
     outcome = await sent_events(request, prepared.events)
     if outcome.refused:
         (refusal,) = outcome.refused.values()

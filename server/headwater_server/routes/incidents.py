@@ -1,4 +1,4 @@
-"""Incidents: list, figures, one with its reach, its repair plan; campaigns; and the gate before a dataset is read."""
+"""Incidents: list, figures, one incident, its repair plan; campaigns; and the gate before a dataset is read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from starlette.responses import Response
 
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.answers import Incident, IncidentPage, ResolvedPart
 from headwater_analysis.incidents.campaigns.campaign import campaign, campaigns
 from headwater_analysis.incidents.campaigns.campaign_answers import Campaign, CampaignPage
 from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 from headwater_analysis.incidents.gate import GateAnswer, gate
 from headwater_analysis.incidents.planning.plan import plan
 from headwater_analysis.incidents.planning.planned import IncidentPlan
+from headwater_analysis.incidents.questions import incident, incidents
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import IncidentSeverity
 from headwater_server.asking import Ask, area
@@ -39,7 +40,9 @@ CampaignId = Annotated[
     Path(alias="id", min_length=1, max_length=LONGEST_NAME, description="The campaign's id, as its runs report it."),
     AfterValidator(unescaped),
 ]
-Steps = Annotated[int | None, Query(ge=1, le=1_000, description="Most steps that bad data passed through.")]
+Steps = Annotated[
+    int | None, Query(ge=1, le=1_000, description="Maximum number of steps that bad data passed through.")
+]
 Severity = Annotated[IncidentSeverity, AnyCase]
 
 
@@ -49,10 +52,10 @@ class AffectedAssets:
 
     Attributes:
         incident: id of the incident.
-        complete: false: a limit was reached, or bad data of a part of the scope can't be known.
-        scope: parts of the scope with the bad data that is known of them.
-        datasets: datasets in which bad data began, then those that it reached, the nearest first, with what holds it
-            and what held it. One may be in both.
+        complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        scope: parts of the scope, each with its bad data in the graph.
+        datasets: datasets in which bad data began, then datasets that it reached, the nearest first; each with the
+            parts that hold bad data and the parts that held some. A dataset may be in both.
         consumers: declared consumers that read bad data, by name.
     """
 
@@ -67,22 +70,22 @@ class AffectedAssets:
 def listed(
     ask: Ask,
     *,
-    everything: Annotated[bool, Query(alias="all", description="Resolved ones, too.")] = False,
+    everything: Annotated[bool, Query(alias="all", description="List resolved incidents, too.")] = False,
     dataset: Annotated[
         str | None,
         Query(
             min_length=1,
             max_length=LONGEST_NAME,
-            description="Only those that concern this dataset, or reached it by their latest record.",
+            description="Only incidents whose scope has this dataset, or whose latest recorded reach includes it.",
         ),
     ] = None,
     severity: Annotated[
-        list[Severity], Query(max_length=10, description="Only these; may be given several times.")
+        list[Severity], Query(max_length=10, description="Only incidents of this severity; repeatable.")
     ] = [],  # noqa: B006  FastAPI copies it
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """List open incidents, the latest opened first, with what they reached by their latest records."""
+    """List open incidents, the latest opened first, each with its latest recorded reach."""
     return ask(
         lambda reader: incidents(
             reader,
@@ -101,10 +104,13 @@ def figures(
     *,
     period: Annotated[
         float,
-        Query(gt=0, le=315_360_000, allow_inf_nan=False, description="Length of the period before now, in seconds."),
+        Query(gt=0, le=315_360_000, allow_inf_nan=False, description="Length of the period until now, in seconds."),
     ] = PERIOD.total_seconds(),
 ) -> Response:
-    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    """Count open incidents by severity and age, and show the time to acknowledge and resolve incidents.
+
+    The times are those of all incidents that were acknowledged or resolved in the period.
+    """
     return ask(lambda reader: incident_figures(reader, period=timedelta(seconds=period)))
 
 
@@ -113,10 +119,12 @@ def one(
     ask: Ask,
     id_: IncidentId,
     *,
-    reach: Annotated[bool, Query(description="Ask the graph what it reached; else only the latest record.")] = True,
+    reach: Annotated[
+        bool, Query(description="Compute the current reach; false: only the latest recorded reach.")
+    ] = True,
     limit: Steps = None,
 ) -> Response:
-    """Return an incident: its state and history, and what it reached as the graph is now."""
+    """Return an incident: its state and history, and its reach as the graph is now."""
     most = ask.page(limit)
     return ask(lambda reader: incident(reader, id_, with_reach=reach, limit=most, arrivals=ask.graph.arrivals))
 
@@ -128,14 +136,13 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
 
     def question(reader: Reader) -> AffectedAssets:
         found = incident(reader, id_, detailed=False, limit=most, arrivals=ask.graph.arrivals)
-        if found.reach is None:
-            raise RuntimeError("the reach was asked for")
+        reach = found.asked_reach
         return AffectedAssets(
             incident=found.brief.incident,
-            complete=found.reach.complete,
-            scope=found.reach.scope,
-            datasets=found.reach.tainted,
-            consumers=found.reach.blast.consumers,
+            complete=reach.complete,
+            scope=reach.scope,
+            datasets=reach.tainted,
+            consumers=reach.blast.consumers,
         )
 
     return ask(question)
@@ -158,7 +165,8 @@ def campaigns_listed(ask: Ask, *, limit: Limit = None, cursor: Cursor = None) ->
 def campaign_found(ask: Ask, id_: CampaignId) -> Response:
     """Return a campaign as the graph is now: its runs, what they restated, whose bad data they replaced, what is left.
 
-    All open incidents, up to 100, and the latest 20 that were resolved after it began are followed for that.
+    For this, the reach of open incidents (at most 100) and of the latest 20 incidents that were resolved after the
+    campaign began is computed.
     """
     return ask(lambda reader: campaign(reader, id_, arrivals=ask.graph.arrivals))
 
@@ -179,11 +187,11 @@ def gated(
     max_severity: Annotated[
         Severity | None,
         Query(
-            description="Only incidents of this severity or a worse one hold it; one without a severity always does."
+            description="Only incidents of this severity or worse hold the dataset; one without a severity always does."
         ),
     ] = None,
 ) -> Response:
-    """Find the open incidents whose bad data, as the graph is now, is in what would be read, or may be."""
+    """Find the open incidents whose bad data, as the graph is now, would be read, or possibly would."""
     return ask(
         lambda reader: gate(reader, dataset, partition=partition, worst=max_severity, arrivals=ask.graph.arrivals)
     )

@@ -207,9 +207,7 @@ def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, read
     found = blast(reader, Offsets("in", 0, 15, 16))
     assert [part.files for part in tainted(found, "/lake/days").parts] == [("file:/lake/days/dt=1/part-0",)]
     [note] = found.notes
-    assert note.startswith(
-        "Run daily 400 overwrote a part of file:/lake/days later, and which partitions isn't recorded"
-    )
+    assert note.startswith("Run daily 400 overwrote a part of file:/lake/days later; the partitions aren't recorded")
 
 
 def test_runs_that_read_other_partitions_are_clean(
@@ -250,7 +248,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
     found = blast(reader, Offsets("in", 0, 5, 6))
     assert [gone.why for gone in tainted(found, "/lake/files").superseded] == ["The dataset was dropped later."]
     [gone] = tainted(found, "mid").superseded
-    assert gone.why.startswith("The topic was made anew")
+    assert gone.why.startswith("The topic was recreated")
     assert [(s.start, s.end) for part in tainted(found, "out").parts for s in part.offsets] == [(0, 1)]
 
 
@@ -286,7 +284,7 @@ def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, r
         Certainty.UPPER_BOUND,
         [(20, 50)],
     )
-    assert "Nothing is known of batch 3:" in found.hops[0].why
+    assert "The graph has no record of batch 3:" in found.hops[0].why
 
 
 def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
@@ -300,7 +298,7 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
         blast(reader, BadRun("nothing"))
     with pytest.raises(NotFoundError, match="No streaming query"):
         blast(reader, BadBatches("nothing", 0, 1))
-    with pytest.raises(NotFoundError, match=r"micro-batches 0\.\.10"):
+    with pytest.raises(NotFoundError, match=r"the graph has its batches 0\.\.10"):
         blast(reader, BadBatches("first", 50, 60))
-    with pytest.raises(QuestionError, match="Batch ids"):
+    with pytest.raises(QuestionError, match="range of batches is invalid"):
         blast(reader, BadBatches("first", 3, 2))

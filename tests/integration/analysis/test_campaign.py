@@ -42,7 +42,7 @@ from headwater_server.asking import Graph
 from headwater_server.settings import ServeSettings
 from integration.analysis.test_incident_plan import DAILY, MONTHLY
 from integration.analysis.test_incident_repairs import version
-from integration.analysis.test_incidents import AFTER, INCIDENT, LATER, act, opened
+from integration.analysis.test_incidents import AFTER
 from support.analysis.chains import (
     BEGIN,
     Stream,
@@ -54,6 +54,7 @@ from support.analysis.chains import (
     replacing,
     write,
 )
+from support.analysis.incident_events import INCIDENT, LATER, act, opened
 from support.api import client_of
 
 if TYPE_CHECKING:

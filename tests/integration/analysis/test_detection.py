@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_analysis.errors import NotFilteredError, TimeLimitError
-from headwater_analysis.incidents import incident
 from headwater_analysis.incidents.actions import opening
-from headwater_analysis.incidents.detection import (
-    DetectedOutcome,
-    Detection,
-    FaultPolicy,
-    default_fault_policy,
-    detect,
-    detect_faults,
-    writes,
-)
-from headwater_analysis.incidents.detection.fault_policy import parse_fault_policy
+from headwater_analysis.incidents.detection import detect_faults, writes
+from headwater_analysis.incidents.detection.detect_faults import DetectedOutcome, Detection, detect
+from headwater_analysis.incidents.detection.fault_policy import FaultPolicy, default_fault_policy, parse_fault_policy
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
@@ -31,7 +24,6 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     IncidentAction,
-    IncidentEvent,
     IncidentResolution,
     IncidentScope,
     JobRef,
@@ -45,6 +37,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran
+from support.analysis.incident_events import LATER, act
 from support.graph.estate import DAY, Estate, schema, version
 from support.graph.writing import store
 
@@ -54,7 +47,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 EARLY = BEGIN - timedelta(days=1)
-LATER = BEGIN + timedelta(days=1)
 RAW, ORDERS, OTHER = (DatasetRef("file", f"/lake/{name}") for name in ("raw", "orders", "other"))
 EXACT = Certainty.EXACT
 EVERYTHING = default_fault_policy()
@@ -190,8 +182,8 @@ def test_an_assertion_about_nothing_that_is_known(clean_database: Driver, reader
     detection = found(reader)
     assert parts(detection) == {}
     assert detection.unknown == (
-        "what of file:/lake/other is bad: run checks another 10, which checked it, isn't known to use it",
-        "what not_null in run wrote nothing 0 is about: it wrote nothing that is known",
+        "the bad part of file:/lake/other: run checks another 10, which checked it, isn't known to use it",
+        "the data that not_null in run wrote nothing 0 checked: the run has no known output",
     )
 
 
@@ -418,17 +410,6 @@ def test_lateness_of_a_stream_is_that_of_its_micro_batches(clean_database: Drive
     assert open_all(clean_database, reader, again) == [(name, True)]
 
 
-def resolved(name: str, at: datetime) -> LineageEvent:
-    body = IncidentEvent(
-        incident=name,
-        action=IncidentAction.RESOLVED,
-        by="test",
-        reason="r",
-        resolution=IncidentResolution.FALSE_POSITIVE,
-    )
-    return lineage_event(body, producer="test", event_time=at)
-
-
 def test_what_was_resolved_stays_so_and_a_new_bad_run_opens_another(clean_database: Driver, reader: Reader) -> None:
     def bad(at: int) -> LineageEvent:
         return ran("load", [RAW], [files_use("/lake/orders", [f"{at}"])], at, quality=outcome())
@@ -440,12 +421,11 @@ def test_what_was_resolved_stays_so_and_a_new_bad_run_opens_another(clean_databa
     assert list(parts(extended).values()) == [["run load 10"]]
     assert open_all(clean_database, reader, extended) == [(first, True)]
     # Somebody takes a part out: it doesn't come back.
-    removed = IncidentEvent(
-        incident=first, action=IncidentAction.SCOPE_CHANGED, by="test", removed=(IncidentScope(run="load 10"),)
-    )
-    store(clean_database, [lineage_event(removed, producer="test", event_time=LATER + timedelta(minutes=1))])
+    removed, after = (IncidentScope(run="load 10"),), LATER + timedelta(minutes=1)
+    store(clean_database, [act(IncidentAction.SCOPE_CHANGED, of=first, at=after, removed=removed)])
     assert parts(found(reader)) == {}
-    store(clean_database, [resolved(first, LATER + timedelta(minutes=2))])
+    resolution = {"resolution": IncidentResolution.FALSE_POSITIVE, "reason": "r"}
+    store(clean_database, [act(IncidentAction.RESOLVED, of=first, at=LATER + timedelta(minutes=2), **resolution)])
     assert {each.outcome for each in found(reader).faults} == {DetectedOutcome.KNOWN}
     assert found(reader).openings == ()
     store(clean_database, [bad(20)])

@@ -9,28 +9,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from headwater_analysis.incidents import (
-    BadSince,
-    FaultEffect,
-    IncidentReach,
-    ReachedColumn,
-    UnknownColumns,
-    columns,
-    incident,
-)
+from headwater_analysis.incidents import columns
+from headwater_analysis.incidents.answers import BadSince, IncidentReach, ReachedColumn, UnknownColumns
+from headwater_analysis.incidents.fault_effects import FaultEffect
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
     DatasetUse,
-    IncidentAction,
     IncidentClock,
-    IncidentEvent,
     IncidentScope,
     IncidentType,
     JobRef,
     LineageEvent,
-    OffsetRange,
     ProcessingType,
     QualityResult,
     RunEvent,
@@ -39,7 +31,9 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
+from support.analysis import incident_events as events
 from support.analysis.chains import BEGIN, Stream, files_use, in_tens, ran, topic, write
+from support.analysis.incident_events import offsets
 from support.analysis.written import plan, table
 
 if TYPE_CHECKING:
@@ -55,16 +49,7 @@ AT = 1_000
 
 
 def opened(*parts: IncidentScope, type_: IncidentType | None = None, cause: str | None = None) -> LineageEvent:
-    body = IncidentEvent(
-        incident="INC-1",
-        action=IncidentAction.OPENED,
-        by="test",
-        scope=parts,
-        title="bad",
-        type=type_,
-        cause=cause,
-    )
-    return lineage_event(body, producer="test", event_time=BEGIN.replace(year=2026))
+    return events.opened(*parts, at=BEGIN.replace(year=2026), type=type_, cause=cause)
 
 
 def column(name: str, of: DatasetRef = ORDERS) -> IncidentScope:
@@ -199,32 +184,6 @@ def test_a_column_that_decides_on_rows(
     assert effects(found).get("report.name") is whole
 
 
-def test_missing_rows(clean_database: Driver, reader: Reader) -> None:
-    """Without a column, rows are missing: their number is wrong, and copies are right, only fewer."""
-    edges = ("orders.* > report.number AGGREGATE count(1)", "orders.note > report.note COPY")
-    found = reach(
-        clean_database, reader, *made("report", *edges), opened(IncidentScope(dataset=ORDERS), type_=T.MISSING_DATA)
-    )
-    assert effects(found) == {"report.number": TAINTS, "report.note": DEGRADES}
-
-
-def test_missing_values_leave_the_number_of_rows(clean_database: Driver, reader: Reader) -> None:
-    edges = ("orders.* > report.number AGGREGATE count(1)", "orders.note > report.note COPY")
-    found = reach(clean_database, reader, *made("report", *edges), opened(column("note"), type_=T.MISSING_DATA))
-    assert effects(found) == {"report.note": DEGRADES}
-
-
-def test_missing_rows_of_a_run(clean_database: Driver, reader: Reader) -> None:
-    """The run wrote all columns of the orders."""
-    found = reach(
-        clean_database,
-        reader,
-        *made("report", "orders.amount > report.total AGGREGATE sum(amount)"),
-        opened(IncidentScope(run="load 0"), type_=T.MISSING_DATA),
-    )
-    assert effects(found) == {"report.total": TAINTS}
-
-
 @pytest.mark.parametrize(
     ("type_", "effect"), [(T.LATE, DEGRADES), (T.BAD_RECORDS, TAINTS), (T.SCHEMA, WARNS), (None, TAINTS)]
 )
@@ -237,15 +196,62 @@ def test_without_a_column_all_of_them_may_be_concerned(
     assert (found.all_columns, found.columns, found.columns_unknown) == (effect, (), ())
 
 
-def test_a_grouping_job_may_remove_duplicates(clean_database: Driver, reader: Reader) -> None:
-    edges = (
-        "orders.id > report.id COPY",
-        "orders.id > report.* GROUP_DEPENDENCY",
-        "orders.amount > report.top AGGREGATE max(amount)",
-        "orders.amount > report.total AGGREGATE sum(amount)",
-    )
-    found = reach(clean_database, reader, *made("report", *edges), opened(column("id"), type_=T.DUPLICATES))
-    assert effects(found) == {"report.id": MAY_TAINT, "report.total": TAINTS}
+WAYS: dict[str, tuple[list[LineageEvent], IncidentScope, IncidentType, dict[str, FaultEffect]]] = {
+    "missing rows: their number is wrong, and copies are right, only fewer": (
+        made("report", "orders.* > report.number AGGREGATE count(1)", "orders.note > report.note COPY"),
+        IncidentScope(dataset=ORDERS),
+        *(T.MISSING_DATA, {"report.number": TAINTS, "report.note": DEGRADES}),
+    ),
+    "missing values leave the number of rows": (
+        made("report", "orders.* > report.number AGGREGATE count(1)", "orders.note > report.note COPY"),
+        *(column("note"), T.MISSING_DATA, {"report.note": DEGRADES}),
+    ),
+    "missing rows of a run, which wrote all columns": (
+        made("report", "orders.amount > report.total AGGREGATE sum(amount)"),
+        *(IncidentScope(run="load 0"), T.MISSING_DATA, {"report.total": TAINTS}),
+    ),
+    "a job that groups may remove duplicates": (
+        made(
+            "report",
+            "orders.id > report.id COPY",
+            "orders.id > report.* GROUP_DEPENDENCY",
+            "orders.amount > report.top AGGREGATE max(amount)",
+            "orders.amount > report.total AGGREGATE sum(amount)",
+        ),
+        *(column("id"), T.DUPLICATES, {"report.id": MAY_TAINT, "report.total": TAINTS}),
+    ),
+    "a copy of repeated rows: a sum is wrong, the greatest value isn't": (
+        [
+            *made("clean", "orders.amount > clean.amount RENAME"),
+            *made(
+                "report",
+                "clean.amount > report.total AGGREGATE sum(amount)",
+                "clean.amount > report.top AGGREGATE max(amount)",
+                "clean.* > report.number AGGREGATE count(1)",
+                at=AT + 10,
+            ),
+        ],
+        *(column("id"), T.DUPLICATES, {"clean.amount": TAINTS, "report.total": TAINTS, "report.number": TAINTS}),
+    ),
+    "a copy of rows that may be wrong may be wrong, not more": (
+        [
+            *made("clean", "orders.amount > clean.* FILTER_DEPENDENCY", "orders.note > clean.note COPY"),
+            *made("report", "clean.note > report.note COPY", "clean.* > report.number AGGREGATE count(1)", at=AT + 10),
+        ],
+        *(column("amount"), T.BAD_RECORDS),
+        {"clean.note": MAY_TAINT, "report.note": MAY_TAINT, "report.number": MAY_TAINT},
+    ),
+    "a renamed column": (
+        made("clean", "orders.amount > clean.price RENAME", "orders.note > clean.amount COPY"),
+        *(column("amount"), T.BAD_RECORDS, {"clean.price": TAINTS}),
+    ),
+}
+
+
+@pytest.mark.parametrize("title", WAYS)
+def test_a_fault_on_its_way(clean_database: Driver, reader: Reader, title: str) -> None:
+    jobs, part, type_, expected = WAYS[title]
+    assert effects(reach(clean_database, reader, *jobs, opened(part, type_=type_))) == expected
 
 
 def test_a_fault_changes_on_its_way(clean_database: Driver, reader: Reader) -> None:
@@ -259,42 +265,6 @@ def test_a_fault_changes_on_its_way(clean_database: Driver, reader: Reader) -> N
     top = one(found, "yearly.top")
     assert (top.depth, top.via) == (2, ("daily: AGGREGATE sum", "yearly: AGGREGATE max"))
     assert top.why == "Aggregated from w/daily#total: wrong values go into it."
-
-
-def test_repeated_rows_through_a_copy(clean_database: Driver, reader: Reader) -> None:
-    """They are still repeated rows: a sum of them is wrong, the greatest value and the filtered number aren't."""
-    events = [
-        *made("clean", "orders.amount > clean.amount RENAME"),
-        *made(
-            "report",
-            "clean.amount > report.total AGGREGATE sum(amount)",
-            "clean.amount > report.top AGGREGATE max(amount)",
-            "clean.* > report.number AGGREGATE count(1)",
-            at=AT + 10,
-        ),
-    ]
-    found = reach(clean_database, reader, *events, opened(column("id"), type_=T.DUPLICATES))
-    assert effects(found) == {"clean.amount": TAINTS, "report.total": TAINTS, "report.number": TAINTS}
-
-
-def test_rows_that_may_be_wrong_stay_so(clean_database: Driver, reader: Reader) -> None:
-    """A copy of what may be wrong may be wrong, not more."""
-    events = [
-        *made("clean", "orders.amount > clean.* FILTER_DEPENDENCY", "orders.note > clean.note COPY"),
-        *made("report", "clean.note > report.note COPY", "clean.* > report.number AGGREGATE count(1)", at=AT + 10),
-    ]
-    found = reach(clean_database, reader, *events, opened(column("amount"), type_=T.BAD_RECORDS))
-    assert effects(found) == {"clean.note": MAY_TAINT, "report.note": MAY_TAINT, "report.number": MAY_TAINT}
-
-
-def test_a_renamed_column(clean_database: Driver, reader: Reader) -> None:
-    found = reach(
-        clean_database,
-        reader,
-        *made("clean", "orders.amount > clean.price RENAME", "orders.note > clean.amount COPY"),
-        opened(column("amount"), type_=T.BAD_RECORDS),
-    )
-    assert effects(found) == {"clean.price": TAINTS}
 
 
 @pytest.mark.parametrize("text", ["", "my_own(amount)"])
@@ -320,7 +290,7 @@ def test_code_that_lineage_cannot_look_into(clean_database: Driver, reader: Read
     )
     score = one(found, "report.score")
     assert score.effect is TAINTS
-    assert "it may not use it" in score.why
+    assert "perhaps it doesn't use the column" in score.why
     assert score.certainty is not Certainty.EXACT
 
 
@@ -358,8 +328,8 @@ def test_incomplete_lineage_on_the_way_is_named(clean_database: Driver, reader: 
     found = reach(clean_database, reader, *events, opened(column("amount"), type_=T.BAD_RECORDS))
     assert effects(found) == {"report.total": TAINTS}
     assert unknown(found.columns_unknown) == {
-        "report": "The column lineage of report to it is missing or incomplete.",
-        "board": "It is derived from w/report, of which other columns may be bad.",
+        "report": "The column lineage of report to this dataset is missing or incomplete.",
+        "board": "The dataset is derived from w/report, where other columns may be bad.",
     }
 
 
@@ -367,23 +337,20 @@ def unknown(found: Sequence[UnknownColumns]) -> dict[str, str]:
     return {each.dataset.name: each.why for each in found}
 
 
-def test_an_earlier_plan_that_was_incomplete(clean_database: Driver, reader: Reader) -> None:
-    """The bad data may have been written by it."""
-    events = [
-        *made("report", "orders.note > report.note COPY", complete=False),
-        *made("report", "orders.note > report.note COPY", at=AT + 100),
-    ]
-    found = reach(clean_database, reader, *events, opened(column("amount"), type_=T.BAD_RECORDS))
-    assert (effects(found), list(unknown(found.columns_unknown))) == ({}, ["report"])
-
-
-def test_a_run_without_column_lineage(clean_database: Driver, reader: Reader) -> None:
-    found = reach(
-        clean_database,
-        reader,
-        run_of("report", None, ["orders"], ["report"], AT),
-        opened(column("amount"), type_=T.BAD_RECORDS),
-    )
+@pytest.mark.parametrize(
+    "jobs",
+    [
+        # The bad data may have been written by the earlier plan.
+        [
+            *made("report", "orders.note > report.note COPY", complete=False),
+            *made("report", "orders.note > report.note COPY", at=AT + 100),
+        ],
+        [run_of("report", None, ["orders"], ["report"], AT)],
+    ],
+    ids=["an earlier plan that was incomplete", "a run without column lineage"],
+)
+def test_lineage_that_is_missing(clean_database: Driver, reader: Reader, jobs: list[LineageEvent]) -> None:
+    found = reach(clean_database, reader, *jobs, opened(column("amount"), type_=T.BAD_RECORDS))
     assert (effects(found), list(unknown(found.columns_unknown))) == ({}, ["report"])
 
 
@@ -421,10 +388,6 @@ PIPELINE = (in_tens("first", "in", "mid"), in_tens("second", "mid", "/lake/files
 """Batch n of `first` writes offsets 10n..10n+10. Batches 0 to 4 are of run 0 and code v0, the others of code v1."""
 
 
-def offsets(start: int, end: int, of: DatasetRef = MID) -> IncidentScope:
-    return IncidentScope(dataset=of, offsets=(OffsetRange(0, start, end),))
-
-
 def since(
     driver: Driver,
     reader: Reader,
@@ -451,7 +414,7 @@ def runs(found: BadSince) -> tuple[str | None, str | None]:
 
 def test_since_another_version_of_the_code(clean_database: Driver, reader: Reader) -> None:
     """Offset 55 is of batch 5, the first one after a restart with code v1."""
-    [found] = since(clean_database, reader, offsets(55, 70))
+    [found] = since(clean_database, reader, offsets(MID, 55, 70))
     assert batches(found) == ((5, "v1"), (4, "v0"))
     assert found.first_bad is not None
     assert (found.first_bad.at, found.first_bad.query_name) == (PIPELINE[0].time(5), "first")
@@ -462,20 +425,31 @@ def test_since_another_version_of_the_code(clean_database: Driver, reader: Reade
     )
 
 
-def test_since_a_batch_of_the_same_code(clean_database: Driver, reader: Reader) -> None:
-    [found] = since(clean_database, reader, offsets(65, 66))
-    assert (batches(found), found.why) == (((6, "v1"), (5, "v1")), "The code is the same as before.")
-
-
-def test_no_micro_batch_was_good(clean_database: Driver, reader: Reader) -> None:
-    [found] = since(clean_database, reader, offsets(5, 6))
-    assert (batches(found), found.why) == (((0, "v0"), None), "No micro-batch before it is known to be good.")
+@pytest.mark.parametrize(
+    ("part", "expected", "why"),
+    [
+        (offsets(MID, 65, 66), ((6, "v1"), (5, "v1")), "The code version is the same as before."),
+        (offsets(MID, 5, 6), ((0, "v0"), None), "No micro-batch before the first bad one is known to be good."),
+        (offsets(topic("in"), 5, 6), (None, None), "No known run or micro-batch wrote the bad data."),
+        (
+            IncidentScope(dataset=MID),
+            (None, None),
+            "The whole dataset counts as bad, so the first bad run isn't known.",
+        ),
+    ],
+)
+def test_since(
+    clean_database: Driver, reader: Reader, part: IncidentScope, expected: tuple[Any, ...], why: str
+) -> None:
+    [found] = since(clean_database, reader, part)
+    assert (batches(found), found.why) == (expected, why)
+    assert found.first_bad is not None or found.certainty is Certainty.UNKNOWN
 
 
 def test_a_micro_batch_of_another_part_is_not_good(clean_database: Driver, reader: Reader) -> None:
     """Batches 3 and 4 are bad by another part; so 2 is the last good one before 5."""
     query = IncidentScope(query=PIPELINE[0].query_id, from_batch=3, to_batch=4)
-    found = {each.of.name: each for each in since(clean_database, reader, offsets(55, 60), query)}
+    found = {each.of.name: each for each in since(clean_database, reader, offsets(MID, 55, 60), query)}
     assert batches(found["mid"]) == ((5, "v1"), (2, "v0"))
     assert batches(found["first"]) == ((3, "v0"), (2, "v0"))
 
@@ -483,19 +457,8 @@ def test_a_micro_batch_of_another_part_is_not_good(clean_database: Driver, reade
 def test_a_micro_batch_with_a_failed_assertion_is_not_good(clean_database: Driver, reader: Reader) -> None:
     first = in_tens("first", "in", "mid")
     first.entries[5].quality = (QualityResult(assertion="few", passed=False),)
-    [found] = since(clean_database, reader, offsets(65, 66), streams=[first])
+    [found] = since(clean_database, reader, offsets(MID, 65, 66), streams=[first])
     assert batches(found) == ((6, "v1"), (4, "v0"))
-
-
-def test_nobody_known_wrote_it(clean_database: Driver, reader: Reader) -> None:
-    [found] = since(clean_database, reader, offsets(5, 6, topic("in")))
-    assert (batches(found), found.why) == ((None, None), "No known run or micro-batch wrote the bad data.")
-
-
-def test_all_of_a_dataset(clean_database: Driver, reader: Reader) -> None:
-    [found] = since(clean_database, reader, IncidentScope(dataset=MID))
-    assert (batches(found), found.certainty) == ((None, None), Certainty.UNKNOWN)
-    assert found.why == "All of it counts as bad, so since when isn't known."
 
 
 def failed(job: str, at: int) -> LineageEvent:
@@ -535,7 +498,7 @@ def test_a_chain_of_batch_runs(clean_database: Driver, reader: Reader) -> None:
 def test_a_bad_run(clean_database: Driver, reader: Reader) -> None:
     [found] = since(clean_database, reader, IncidentScope(run="load 20"), events=[load(10), load(20)], streams=())
     assert (found.of.name, runs(found)) == ("load", ("load 20", "load 10"))
-    assert found.why == "Whether the code changed in between isn't known."
+    assert found.why == "It isn't known whether the code changed in between."
 
 
 def test_runs_of_a_time_that_report_no_part(clean_database: Driver, reader: Reader) -> None:
@@ -549,4 +512,4 @@ def test_runs_of_a_time_that_report_no_part(clean_database: Driver, reader: Read
 def test_no_run_was_good(clean_database: Driver, reader: Reader) -> None:
     [found] = since(clean_database, reader, file(10), events=[failed("load", 5), load(10)], streams=())
     assert runs(found) == ("load 10", None)
-    assert found.why == "None of the complete runs of the job before it, at most 200, is known to be good."
+    assert found.why == "None of the job's last 200 complete runs before the first bad one is known to be good."

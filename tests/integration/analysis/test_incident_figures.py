@@ -17,9 +17,9 @@ from headwater_analysis.incidents.figures import (
 )
 from headwater_analysis.reader import Reader
 from headwater_graph.connection import Neo4jTarget
-from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentResolution, IncidentSeverity, LineageEvent
-from headwater_schemas.events.build import lineage_event
+from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, LineageEvent
 from support.analysis.chains import BEGIN
+from support.analysis.incident_events import act
 from support.graph.writing import store
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ NONE = TimeTaken(incidents=0, median_seconds=None, longest_seconds=None)
 
 
 def acted(incident: str, ago: timedelta, action: IncidentAction, **stated: Any) -> LineageEvent:
-    body = IncidentEvent(incident=incident, action=action, by="test", **stated)
-    return lineage_event(body, producer="test", event_time=NOW - ago)
+    return act(action, at=NOW - ago, of=incident, **stated)
 
 
 def opened(incident: str, severity: IncidentSeverity | None = None, **ago: float) -> LineageEvent:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_analysis.deletion import DeletionQuestion, may_delete
 from headwater_analysis.drawing import draw
 from headwater_analysis.impact import ChangeType, ImpactChange, analyze
-from headwater_analysis.incidents import IncidentMark
+from headwater_analysis.incidents.answers import IncidentMark
 from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
@@ -26,7 +26,6 @@ from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
     IncidentAction,
-    IncidentEvent,
     IncidentResolution,
     IncidentScope,
     IncidentSeverity,
@@ -36,7 +35,9 @@ from headwater_schemas.events import (
     Symlink,
 )
 from headwater_schemas.events.build import lineage_event
+from support.analysis import incident_events as events
 from support.analysis.chains import BEGIN, Entry, Stream, kafka_use, ran, topic, write
+from support.analysis.incident_events import INCIDENT, act
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -49,15 +50,8 @@ REPORT = DatasetRef("file", "/lake/report")
 EXACT = Certainty.EXACT
 
 
-def acted(action: IncidentAction, second: int, incident: str = "INC-1", **stated: Any) -> LineageEvent:
-    body = IncidentEvent(incident=incident, action=action, by="test", **stated)
-    return lineage_event(body, producer="test", event_time=BEGIN + timedelta(seconds=second))
-
-
-def opened(*scope: IncidentScope, incident: str = "INC-1", severity: str = "SEV2") -> LineageEvent:
-    return acted(
-        IncidentAction.OPENED, 0, incident, title="late", severity=IncidentSeverity(severity), scope=scope or None
-    )
+def opened(*scope: IncidentScope, incident: str = INCIDENT, severity: str = "SEV2") -> LineageEvent:
+    return events.opened(*scope, at=BEGIN, of=incident, severity=IncidentSeverity(severity))
 
 
 def recorded(second: int, *datasets: DatasetRef, cleared: bool = False) -> LineageEvent:
@@ -75,7 +69,7 @@ def recorded(second: int, *datasets: DatasetRef, cleared: bool = False) -> Linea
         for dataset in sorted(datasets)
     )
     at = BEGIN + timedelta(seconds=second)
-    return acted(IncidentAction.REACHED, second, reached=reached, as_of=at, complete=True)
+    return act(IncidentAction.REACHED, at=at, reached=reached, as_of=at, complete=True)
 
 
 @pytest.fixture
@@ -142,7 +136,8 @@ def test_questions_mark_what_an_incident_reached(question: str, graph: Graph, re
             EXACT,
             BEGIN + timedelta(seconds=1),
         )
-    graph(events=[acted(IncidentAction.RESOLVED, 2, reason="r", resolution=IncidentResolution.REPAIRED)])
+    resolved = {"reason": "r", "resolution": IncidentResolution.REPAIRED}
+    graph(events=[act(IncidentAction.RESOLVED, at=BEGIN + timedelta(seconds=2), **resolved)])
     ask(reader)
     assert not marked(reader), "it is resolved"
 

@@ -25,20 +25,7 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from integration.analysis.test_incidents import (
-    AFTER,
-    FILES,
-    IN,
-    INCIDENT,
-    MID,
-    PIPELINE,
-    REPORTED,
-    offsets,
-    opened,
-    repaired,
-    starts,
-    windows,
-)
+from integration.analysis.test_incidents import AFTER, FILES, IN, MID, PIPELINE, REPORTED, starts, windows
 from support.analysis.chains import (
     BEGIN,
     Entry,
@@ -51,6 +38,7 @@ from support.analysis.chains import (
     replacing,
     write,
 )
+from support.analysis.incident_events import INCIDENT, offsets, opened, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -199,7 +187,7 @@ def test_partitions_to_write_again_by_a_declared_mapping(clean_database: Driver,
         (RESOLVE, INCIDENT, (3,)),
     ]
     correct, daily, monthly, _ = found.steps
-    assert "It was written by daily with code v1" in correct.notes[0]
+    assert "The bad data was written by daily with code v1" in correct.notes[0]
     assert [(each.dataset.name, each.partitions) for each in daily.overwrite] == [("/lake/clean", ("dt=2025-01-01",))]
     assert [part.dataset.name for part in daily.inputs] == ["/lake/raw"]
     assert daily.commands == ("headwater runs show 'daily 10'",)
@@ -212,7 +200,7 @@ def test_a_mapping_that_only_people_can_read(clean_database: Driver, reader: Rea
     write(clean_database, events=[DAILY, MONTHLY, *mapping("region of"), opened(IncidentScope(run="daily 10"))])
     [made] = of_kind(plan(reader, INCIDENT), RERUN)[1].overwrite
     assert made.partitions == ()
-    assert made.why.endswith("so all of it counts. Declared is dt → month (region of).")
+    assert made.why.endswith("so the whole dataset counts. The job declares dt → month (region of).")
 
 
 def test_the_plan_shrinks_with_each_rerun(clean_database: Driver, reader: Reader) -> None:
@@ -275,7 +263,7 @@ def test_a_table_that_reads_itself(clean_database: Driver, reader: Reader) -> No
     write(clean_database, events=[*runs, opened(IncidentScope(run="sum 10"))])
     [step] = of_kind(plan(reader, INCIDENT), RERUN)
     assert [run.run_id for run in step.runs] == ["sum 10", "sum 20", "sum 30"]
-    assert "It reads what it writes" in step.notes[0]
+    assert "The job reads its own output" in step.notes[0]
 
 
 def test_two_jobs_that_feed_each_other(clean_database: Driver, reader: Reader) -> None:
@@ -295,7 +283,7 @@ def test_two_jobs_that_feed_each_other(clean_database: Driver, reader: Reader) -
     assert [[run.run_id for run in step.runs] for step in steps] == [["x 0"], ["y 10"], ["x 20"], ["y 30"]]
     assert [step.number for step in steps] == [2, 3, 4, 5]
     assert all(step.number - 1 in step.after for step in steps)
-    assert "the order begins at the one nearest to the bad data" in steps[0].notes[0]
+    assert "the order begins at the job nearest to the bad data" in steps[0].notes[0]
 
 
 def test_a_query_with_state(clean_database: Driver, reader: Reader) -> None:
@@ -329,7 +317,7 @@ def test_a_query_whose_state_keeps_records_for_an_unknown_time(clean_database: D
     assert step.query is not None
     assert step.query.earlier is not None
     assert (step.query.earlier.first_batch, step.query.earlier.event_time) == (None, None)
-    assert "from which micro-batch on isn't known" in " ".join(step.notes)
+    assert "from an unknown micro-batch on" in " ".join(step.notes)
     assert len(found.spreading) == 1
 
 
@@ -353,7 +341,7 @@ def test_a_dataset_that_a_known_job_wrote(clean_database: Driver, reader: Reader
         (DECLARE, "file:/lake/files", (2,)),
         (RESOLVE, INCIDENT, (3, 4)),
     ]
-    assert "It was written by second with code v0" in found.steps[0].notes[0]
+    assert "The bad data was written by second with code v0" in found.steps[0].notes[0]
     assert found.steps[1].query is not None
     assert [(each.first_batch, each.last_batch) for each in found.steps[1].query.batches] == [(2, 2)]
 
@@ -408,7 +396,7 @@ def test_a_plan_that_a_limit_cut(clean_database: Driver, reader: Reader) -> None
     found = plan(reader, INCIDENT, limit=1)
     assert jobs(found) == ["first"]
     assert (found.complete, found.unknown) == (False, ("what is beyond a limit that was reached",))
-    assert found.steps[-1].notes == ("Not all that it reached is known: find that out before.",)
+    assert found.steps[-1].notes == ("The reach of the incident isn't fully known: clarify it first.",)
 
 
 def test_a_column(clean_database: Driver, reader: Reader) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_analysis.blast import BadRun, blast
-from headwater_analysis.incidents import IncidentReach
+from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.planning.plan import plan
 from headwater_analysis.incidents.planning.planned import RepairStep, RepairStepKind
 from headwater_analysis.reader import Reader
@@ -23,8 +23,9 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from integration.analysis.test_incidents import AFTER, INCIDENT, opened, reach
+from integration.analysis.test_incidents import AFTER, reach
 from support.analysis.chains import Entry, Stream, files_use, kafka_use, ran, replacing, write
+from support.analysis.incident_events import INCIDENT, opened
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -77,9 +78,25 @@ def reasons(found: IncidentReach) -> list[str]:
     return [gone.why for each in found.tainted for gone in each.superseded]
 
 
-def test_without_a_restore(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, events=[*LOADS, opened(BAD)])
-    assert left(reach(reader)) == [("5", EXACT)]
+RESTORES: dict[str, tuple[list[LineageEvent], list[tuple[str, Certainty]]]] = {
+    "none": ([], [("5", EXACT)]),
+    "before the bad write": ([restore(4, 45)], [("5", EXACT)]),
+    "to the bad version": ([restore(5, 100)], [("5", EXACT), ("7", EXACT)]),
+    # Whether version 6 still has the bad rows of 5 isn't recorded.
+    "to a version upon the bad one": ([restore(6, 100)], [("5", EXACT), ("7", UPPER_BOUND)]),
+    "to a good version, then to the bad one": ([restore(4, 100), restore(5, 200, makes=8)], [("8", EXACT)]),
+    "at last to a good version": ([restore(4, 100), restore(5, 200, makes=8), restore(4, 300, makes=9)], []),
+}
+
+
+@pytest.mark.parametrize("title", RESTORES)
+def test_a_restore(clean_database: Driver, reader: Reader, title: str) -> None:
+    """The output of a restore of bad data is bad, too."""
+    restored, expected = RESTORES[title]
+    write(clean_database, events=[*LOADS, opened(BAD), *restored])
+    found = reach(reader)
+    assert left(found) == expected
+    assert (reasons(found) == []) is (("5", EXACT) in expected)
 
 
 def test_a_restore_to_a_version_before_the_bad_one(clean_database: Driver, reader: Reader) -> None:
@@ -94,25 +111,6 @@ def test_a_restore_to_a_version_before_the_bad_one(clean_database: Driver, reade
     assert (of_blast.totals.datasets, of_blast.totals.clean_again) == (0, 1)
 
 
-@pytest.mark.parametrize("to", [5, 6])
-def test_a_restore_to_a_version_with_the_bad_data(clean_database: Driver, reader: Reader, to: int) -> None:
-    """Version 6 was written upon the bad one. What the restore wrote is bad too."""
-    write(clean_database, events=[*LOADS, opened(BAD), restore(to, 100)])
-    found = reach(reader)
-    # Whether version 6 still has the bad rows of 5 isn't recorded.
-    assert left(found) == [("5", EXACT), ("7", EXACT if to == 5 else UPPER_BOUND)]
-    assert reasons(found) == []
-
-
-def test_a_good_restore_and_then_a_bad_one(clean_database: Driver, reader: Reader) -> None:
-    """The second restore brings back what the first one took away; a third one takes that away, too."""
-    first, second = restore(4, 100), restore(5, 200, makes=8)
-    write(clean_database, events=[*LOADS, opened(BAD), first, second])
-    assert left(reach(reader)) == [("8", EXACT)]
-    write(clean_database, events=[restore(4, 300, makes=9)])
-    assert left(reach(reader)) == []
-
-
 def test_a_run_that_read_the_table_after_the_restore(clean_database: Driver, reader: Reader) -> None:
     """The rows of version 7 aren't recorded: what was made of it may be bad, until that is declared repaired."""
     made = ran("report", [version(7)], [files_use("/lake/report", ["r"])], 200)
@@ -120,11 +118,6 @@ def test_a_run_that_read_the_table_after_the_restore(clean_database: Driver, rea
     found = reach(reader)
     [report] = [each for each in found.tainted if each.dataset.name == "/lake/report"]
     assert (left(found), [part.certainty for part in report.parts]) == ([], [UPPER_BOUND])
-
-
-def test_a_restore_before_the_bad_write(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, events=[*LOADS, opened(BAD), restore(4, 45)])
-    assert left(reach(reader)) == [("5", EXACT)]
 
 
 def test_a_restore_to_a_version_that_is_not_known(clean_database: Driver, reader: Reader) -> None:
@@ -210,7 +203,7 @@ def declared(reader: Reader) -> RepairStep:
 
 EVIDENCE = (
     "Run merge 300 of code v2 read the same inputs as run merge 100 of code v1, and wrote file:/lake/t at "
-    "2025-01-01T00:05:05Z. If its write replaced the bad rows, declare it repaired."
+    "2025-01-01T00:05:05Z. If its write replaced the bad rows, declare the dataset repaired."
 )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_analysis.incidents import IncidentReach, incident
+from headwater_analysis.incidents.answers import IncidentReach
+from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part, PartKind
@@ -17,7 +18,6 @@ from headwater_schemas.events import (
     DatasetRef,
     IncidentAction,
     IncidentClock,
-    IncidentEvent,
     IncidentScope,
     JobRef,
     LineageEvent,
@@ -45,6 +45,7 @@ from support.analysis.chains import (
     topic,
     write,
 )
+from support.analysis.incident_events import INCIDENT, LATER, act, offsets, opened, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -57,7 +58,6 @@ EXACT, INFERRED, UPPER_BOUND, UNKNOWN = (
     Certainty.UPPER_BOUND,
     Certainty.UNKNOWN,
 )
-INCIDENT = "INC-1"
 IN, MID, FILES, REPORT = (
     topic("in"),
     topic("mid"),
@@ -65,35 +65,14 @@ IN, MID, FILES, REPORT = (
     DatasetRef("file", "/lake/report"),
 )
 DAYS = DatasetRef("file", "/lake/days")
-LATER = BEGIN + timedelta(days=1)
-"""After all that the tests' queries and runs wrote."""
 
 
 def seconds(number: int) -> datetime:
     return BEGIN + timedelta(seconds=number)
 
 
-def offsets(of: DatasetRef, start: int, end: int, partition: int = 0) -> IncidentScope:
-    return IncidentScope(dataset=of, offsets=(OffsetRange(partition, start, end),))
-
-
-def act(
-    action: IncidentAction, *scope: IncidentScope, at: datetime = LATER, of: str = INCIDENT, **more: Any
-) -> LineageEvent:
-    body = IncidentEvent(incident=of, action=action, by="test", scope=scope or None, **more)
-    return lineage_event(body, producer="test", event_time=at)
-
-
 AFTER = int((LATER - BEGIN + timedelta(minutes=1)).total_seconds())
 """Seconds, for a run after the opening."""
-
-
-def opened(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
-    return act(IncidentAction.OPENED, *scope, of=of, title="bad records")
-
-
-def repaired(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
-    return act(IncidentAction.REPAIRED, *scope, of=of, at=LATER + timedelta(hours=1))
 
 
 def reach(reader: Reader, of: str = INCIDENT) -> IncidentReach:
@@ -147,30 +126,62 @@ def test_offsets(pipeline: Driver, reader: Reader) -> None:
     assert (part.certainty, part.hops, found.complete) == (EXACT, (), True)
     certainties = {each.dataset.name: each.certainty for each in found.blast.tainted}
     assert certainties == {"mid": EXACT, "/lake/files": EXACT, "/lake/report": UNKNOWN}, "which part isn't reported"
-    assert {hop.overall for hop in found.blast.hops} == {EXACT}
+    assert ({hop.overall for hop in found.blast.hops}, found.spreading) == ({EXACT}, ()), "no query keeps state"
 
 
-def test_offsets_beyond_the_end(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(offsets(IN, 500, 600))])
-    found = reach(reader)
-    assert (tainted(found), found.blast.hops) == ({}, ())
+def span(since: int, until: int, **of: Any) -> IncidentScope:
+    return IncidentScope(since=seconds(since), until=seconds(until), clock=IncidentClock.PROCESSING, **of)
 
 
-def test_files(pipeline: Driver, reader: Reader) -> None:
-    """The report read part-3. What part-3 was made of isn't bad."""
-    write(pipeline, events=[opened(IncidentScope(dataset=FILES, files=("file:/lake/files/part-3",)))])
-    found = reach(reader)
-    assert start(found) == {"/lake/files": ["part-3"]}
-    assert tainted(found) == {"/lake/report": ["UNKNOWN"]}
-    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+FIRST = PIPELINE[0].query_id
+SCOPES: dict[str, tuple[IncidentScope, list[Any], list[int], Certainty]] = {
+    "offsets beyond the end": (offsets(IN, 500, 600), [(0, 500, 600)], [], EXACT),
+    "a file": (IncidentScope(dataset=FILES, files=("file:/lake/files/part-3",)), ["part-3"], [], EXACT),
+    "a file that nobody read": (
+        IncidentScope(dataset=FILES, files=("file:/lake/files/part-7",)),
+        ["part-7"],
+        [],
+        EXACT,
+    ),
+    "a topic": (IncidentScope(dataset=MID), [(0, 0, MOST_OFFSET)], [*range(10)], EXACT),
+    "a folder": (IncidentScope(dataset=FILES), ["UNKNOWN"], [], UPPER_BOUND),
+    # Batch 2 runs from 20 s to 29 s. One that ran at other times, too, may have written then; and whoever else wrote
+    # is only known to Kafka.
+    "all of a batch's time": (span(20, 30, dataset=MID), [(0, 20, 30)], [2], INFERRED),
+    "its last seconds": (span(25, 30, dataset=MID), [(0, 20, 30)], [2], UPPER_BOUND),
+    "its last second": (span(29, 30, dataset=MID), [(0, 20, 30)], [2], UPPER_BOUND),
+    "a time in two batches": (span(25, 31, dataset=MID), [(0, 20, 40)], [2, 3], UPPER_BOUND),
+    "the next second": (span(30, 31, dataset=MID), [(0, 30, 40)], [3], UPPER_BOUND),
+    # The first start ran batches 0 to 4.
+    "a run of a query": (IncidentScope(run=PIPELINE[0].run_id(0)), [], [*range(5)], EXACT),
+    "micro-batches": (IncidentScope(query=FIRST, from_batch=2, to_batch=3), [], [2, 3], EXACT),
+    "micro-batches of a time": (span(29, 30, query=FIRST), [], [2], EXACT),
+    "a consumer": (IncidentScope(consumer="team"), [], [], EXACT),
+    "an unknown dataset": (IncidentScope(dataset=topic("unknown")), ["UNKNOWN"], [], UNKNOWN),
+    "an unknown run": (IncidentScope(run="unknown"), [], [], UNKNOWN),
+    "an unknown job": (IncidentScope(job=JobRef("jobs", "unknown")), [], [], UNKNOWN),
+    "an unknown query": (IncidentScope(query="unknown"), [], [], UNKNOWN),
+}
+"""Part of a scope ⇒ parts of its dataset, batches of `second` that read bad records, and certainty of these facts."""
 
 
-def test_files_that_nobody_read(pipeline: Driver, reader: Reader) -> None:
-    """Batch 7 lists part-7 as written: it is known, though no run has read it."""
-    write(pipeline, events=[opened(IncidentScope(dataset=FILES, files=("file:/lake/files/part-7",)))])
-    found = reach(reader)
-    assert (start(found), tainted(found)) == ({"/lake/files": ["part-7"]}, {})
-    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+def test_scopes(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> None:
+    for title, (scope, begun, batches, certainty) in SCOPES.items():
+        with subtests.test(title):
+            write(pipeline, events=[opened(scope, of=title)])
+            found = reach(reader, title)
+            [part] = found.scope
+            is_of_report = title in ("a file", "a folder")
+            assert (part.certainty, found.complete) == (certainty, certainty is not UNKNOWN)
+            assert bool(found.blast.hops) == (bool(batches) or is_of_report)
+            assert [unit for units_ in start(found).values() for unit in units_] == begun
+            made = tainted(found)
+            assert made.get("/lake/files", []) == [f"part-{batch}" for batch in batches]
+            assert ("/lake/report" in made) == (bool({2, 3} & {*batches}) or is_of_report)
+            if batches and not begun:
+                assert made["mid"] == [(0, batches[0] * 10, batches[-1] * 10 + 10)]
+                assert (part.hops, found.blast.hops[0].depth) == ((1,), 0)
+            assert bool(part.why) or certainty is not UNKNOWN
 
 
 def days() -> Stream:
@@ -200,30 +211,6 @@ def test_partition_of_which_one_file_was_read(clean_database: Driver, reader: Re
     run = ran("one", [files_use("/lake/days", ["dt=1/a-1"])], [files_use("/lake/one", ["x"])], 100)
     write(clean_database, days(), events=[run, opened(IncidentScope(dataset=DAYS, partition="dt=1"))])
     assert start(reach(reader)) == {"/lake/days": ["a-1", "b-1"]}
-
-
-def test_processing_time_of_a_dataset(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> None:
-    """Batches 2 (20 s to 29 s) and 3 (30 s to 39 s) wrote to `mid`; a span is half-open, so 30 s isn't in the first.
-
-    A batch that ran at other times too may have written before or after; and others may have written, whom only Kafka
-    knows.
-    """
-    for since, until, batches, certainty in (
-        (20, 30, [2], INFERRED),
-        (25, 30, [2], UPPER_BOUND),
-        (25, 31, [2, 3], UPPER_BOUND),
-        (30, 31, [3], UPPER_BOUND),
-        (29, 30, [2], UPPER_BOUND),
-    ):
-        with subtests.test(since=since, until=until):
-            span = IncidentScope(
-                dataset=MID, since=seconds(since), until=seconds(until), clock=IncidentClock.PROCESSING
-            )
-            write(pipeline, events=[opened(span, of=f"INC {since} {until}")])
-            found = reach(reader, f"INC {since} {until}")
-            assert start(found) == {"mid": [(0, batches[0] * 10, batches[-1] * 10 + 10)]}
-            assert found.scope[0].certainty is certainty
-            assert tainted(found)["/lake/files"] == [f"part-{batch}" for batch in batches]
 
 
 def test_processing_time_of_a_topic_that_nobody_known_writes(pipeline: Driver, reader: Reader) -> None:
@@ -330,21 +317,6 @@ def test_event_time_of_records_that_were_written_and_read_before_the_query_read_
     assert since.first_bad.run_id == "load -100"
 
 
-def test_whole_dataset(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(IncidentScope(dataset=MID))])
-    found = reach(reader)
-    assert start(found) == {"mid": [(0, 0, MOST_OFFSET)]}
-    assert tainted(found) == {"/lake/files": [f"part-{n}" for n in range(10)], "/lake/report": ["UNKNOWN"]}
-    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
-
-
-def test_whole_dataset_of_files(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(IncidentScope(dataset=FILES))])
-    found = reach(reader)
-    assert (start(found), tainted(found)) == ({"/lake/files": ["UNKNOWN"]}, {"/lake/report": ["UNKNOWN"]})
-    assert (found.scope[0].certainty, found.complete) == (UPPER_BOUND, True)
-
-
 def test_whole_topic_of_which_the_last_batch_read_one_partition(clean_database: Driver, reader: Reader) -> None:
     """Batch 0 read partition 1, which had nothing new for batch 1."""
     query = Stream("query")
@@ -361,19 +333,6 @@ def test_whole_topic_that_batch_runs_read_too(clean_database: Driver, reader: Re
     run = ran("copy", [kafka_use("in", {1: (0, 5)}, EXACT)], [files_use("/lake/copy", ["x"])], 50)
     write(clean_database, in_tens("first", "in", "mid"), events=[run, opened(IncidentScope(dataset=IN))])
     assert tainted(reach(reader)) == {"mid": [(0, 0, 100)], "/lake/copy": ["x"]}
-
-
-def test_run_of_a_query(pipeline: Driver, reader: Reader) -> None:
-    """The first start ran batches 0 to 4, which wrote 0..50."""
-    write(pipeline, events=[opened(IncidentScope(run=PIPELINE[0].run_id(0)))])
-    found = reach(reader)
-    assert start(found) == {}
-    assert tainted(found) == {
-        "mid": [(0, 0, 50)],
-        "/lake/files": [f"part-{n}" for n in range(5)],
-        "/lake/report": ["UNKNOWN"],
-    }
-    assert (found.scope[0].hops, found.blast.hops[0].depth, found.complete) == ((1,), 0, True)
 
 
 def test_run_and_the_runs_that_it_started(clean_database: Driver, reader: Reader) -> None:
@@ -414,25 +373,6 @@ def test_job_of_which_batches_are_known_by_the_checkpoint_alone(clean_database: 
     first.entries[:2] = [replace(entry, reconciled=True) for entry in first.entries[:2]]
     write(clean_database, first, events=[opened(IncidentScope(job=JobRef("jobs", "first")))])
     assert tainted(reach(reader)) == {"mid": [(0, 0, 100)]}
-
-
-def test_micro_batches(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(IncidentScope(query=PIPELINE[0].query_id, from_batch=2, to_batch=3))])
-    found = reach(reader)
-    assert (start(found), tainted(found)) == (
-        {},
-        {"mid": [(0, 20, 40)], "/lake/files": ["part-2", "part-3"], "/lake/report": ["UNKNOWN"]},
-    )
-    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
-
-
-def test_micro_batches_of_a_processing_time(pipeline: Driver, reader: Reader) -> None:
-    """Batch 2 runs from 20 s to 29 s, batch 3 begins at 30 s."""
-    part = IncidentScope(
-        query=PIPELINE[0].query_id, since=seconds(29), until=seconds(30), clock=IncidentClock.PROCESSING
-    )
-    write(pipeline, events=[opened(part)])
-    assert tainted(reach(reader))["mid"] == [(0, 20, 30)]
 
 
 def checked() -> Stream:
@@ -489,30 +429,6 @@ def test_since_the_last_good_one_where_the_last_one_is_good(clean_database: Driv
     assert found.scope[0].certainty is UPPER_BOUND
 
 
-def test_consumer(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(IncidentScope(consumer="team"))])
-    found = reach(reader)
-    [part] = found.scope
-    assert (part.parts, part.hops, part.certainty, found.complete) == ((), (), EXACT, True)
-    assert (start(found), tainted(found)) == ({}, {})
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        IncidentScope(dataset=topic("nobody knows it")),
-        IncidentScope(run="nobody knows it"),
-        IncidentScope(job=JobRef("jobs", "nobody knows it")),
-        IncidentScope(query="nobody knows it"),
-    ],
-)
-def test_nothing_is_known_of_it(pipeline: Driver, reader: Reader, part: IncidentScope) -> None:
-    write(pipeline, events=[opened(part)])
-    found = reach(reader)
-    assert (found.scope[0].certainty, bool(found.scope[0].why), found.complete) == (UNKNOWN, True, False)
-    assert tainted(found) == {}
-
-
 def test_two_parts_and_one_of_them_removed_again(pipeline: Driver, reader: Reader) -> None:
     """Offset 5 was read by batch 0; batch 8 of `second` wrote part-8 itself."""
     one, other = offsets(IN, 5, 6), IncidentScope(query=PIPELINE[1].query_id, from_batch=8, to_batch=8)
@@ -525,14 +441,6 @@ def test_two_parts_and_one_of_them_removed_again(pipeline: Driver, reader: Reade
     write(pipeline, events=[gone])
     found = reach(reader)
     assert (start(found), tainted(found)) == ({}, {"/lake/files": ["part-8"]})
-
-
-def test_a_good_rerun_clears_what_it_overwrote(pipeline: Driver, reader: Reader) -> None:
-    """The run at 400 s read part-9 alone, which isn't bad."""
-    good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
-    write(pipeline, events=[opened(offsets(IN, 25, 26)), good])
-    found = reach(reader)
-    assert tainted(found) == {"mid": [(0, 20, 30)], "/lake/files": ["part-2"], "/lake/report": []}
 
 
 def test_a_good_rerun_clears_a_partition_of_the_scope(clean_database: Driver, reader: Reader) -> None:
@@ -685,11 +593,6 @@ def test_a_query_whose_last_batch_shows_no_state_may_still_write(clean_database:
     write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
     [spreading] = reach(reader).spreading
     assert (spreading.until, spreading.is_over) == (BEGIN + timedelta(minutes=135), False)
-
-
-def test_queries_without_state_spread_nothing(pipeline: Driver, reader: Reader) -> None:
-    write(pipeline, events=[opened(offsets(IN, 25, 26))])
-    assert reach(reader).spreading == ()
 
 
 def _recorded(found: IncidentReach, hours: int) -> LineageEvent:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_analysis.incidents import IncidentReach
+from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -51,3 +54,21 @@ def followed_pipeline(pipeline_graph: dict[str, str]) -> Iterator[dict[str, str]
     """The pipeline is in the graph, and a consumer runs."""
     with consuming(pipeline_graph):
         yield pipeline_graph
+
+
+@pytest.fixture
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, int], None]:
+    """Sends SIGINT at the end of a round of a command that repeats its work."""
+
+    def stopped_after(module: Any, name: str, last: int) -> None:
+        one_round, numbers = getattr(module, name), itertools.count(1)
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            found = one_round(*arguments, **options)
+            if next(numbers) == last:
+                signal.raise_signal(signal.SIGINT)
+            return found
+
+        monkeypatch.setattr(module, name, counted)
+
+    return stopped_after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,20 +124,10 @@ def _end(stack: StackUnderTest, topic_prefix: str) -> int:
     return len(records_on(stack.bootstrap_servers, TopicNames(topic_prefix).events))
 
 
-def test_rounds_go_on_until_a_signal(put: Put, headwater: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_go_on_until_a_signal(put: Put, headwater: Command, stop_after: Callable[..., None]) -> None:
     """The first round opens, the second one finds nothing new."""
     put(bad(0))
-    asked, rounds = detecting._round, 0
-
-    def counted(*arguments: Any, **options: Any) -> detecting.DetectionRound:
-        nonlocal rounds
-        rounds += 1
-        found = asked(*arguments, **options)
-        if rounds == 2:
-            signal.raise_signal(signal.SIGINT)
-        return found
-
-    monkeypatch.setattr(detecting, "_round", counted)
+    stop_after(detecting, "_round", 2)
     done = headwater(*DETECT, "--every", "10ms")
     assert (done["rounds"], *numbers(done)) == (2, 1, 0, {"run load 0": "KNOWN"})
 

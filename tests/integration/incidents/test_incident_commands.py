@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,7 +95,7 @@ def test_a_scope_that_cannot_be_known_holds_every_dataset(
     opened = headwater("incident", "open", "Later", "--query", "enrich", "--batches", "100..110")
     name = opened["incident"]
     (hold,) = headwater("gate", "file:/lake/b", status=5)["holds"]
-    assert (hold["certainty"], hold["why"]) == ("UNKNOWN", "What it reached isn't fully known.")
+    assert (hold["certainty"], hold["why"]) == ("UNKNOWN", "The reach of the incident isn't fully known.")
     capsys.readouterr()
     assert cli.main(["incident", "show", name]) == 0
     text = capsys.readouterr().out
@@ -147,21 +146,11 @@ def test_what_is_not_in_the_graph_in_time(pipeline_graph: dict[str, str], headwa
 
 
 def test_rounds_go_on_until_a_signal(
-    followed_pipeline: dict[str, str], headwater: Command, monkeypatch: pytest.MonkeyPatch
+    followed_pipeline: dict[str, str], headwater: Command, stop_after: Callable[..., None]
 ) -> None:
     """The first round records, the second one finds nothing new."""
     name = headwater("incident", "open", "T", "--query", "enrich", "--batches", "3", "--no-reach")["incident"]
-    asked, rounds = refreshing._round, 0
-
-    def counted(*arguments: Any) -> list[refreshing.RefreshedIncident]:
-        nonlocal rounds
-        rounds += 1
-        found = asked(*arguments)
-        if rounds == 2:
-            signal.raise_signal(signal.SIGINT)
-        return found
-
-    monkeypatch.setattr(refreshing, "_round", counted)
+    stop_after(refreshing, "_round", 2)
     done = headwater("incident", "refresh", "--every", "10ms")
     assert (done["rounds"], done["recorded"], [each["incident"] for each in done["items"]]) == (2, 1, [name])
 

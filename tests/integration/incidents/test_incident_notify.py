@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +97,10 @@ def test_one_message_for_each_change(
     title, since, reached, advice, page = messages["/board"]
     assert title == f"Bad data: Negative delays (SEV2, {name})"
     assert "Opened: 20" in since
-    assert reached == f"Of yours: bad data is in {CLEAN}."
-    assert advice == (f"Look: headwater incident show {name} — before a job reads it: headwater gate {CLEAN}")
+    assert reached == f"Your data: bad data is in {CLEAN}."
+    assert advice == (
+        f"Details: headwater incident show {name} — check before a job reads the data: headwater gate {CLEAN}"
+    )
     assert page == f"Page: https://page.example/#/incident/{name}"
     assert messages[ALERTS][2] == f"All datasets: bad data is in {CLEAN}."
 
@@ -128,8 +129,8 @@ def test_one_message_for_each_change(
         headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", f"day={day}", "--reason", "Ran again.")
         assert delivered(headwater(*notify)) == ({} if day == 3 else all_of("CLEARED"))
     messages = sent(service)
-    assert messages["/board"][2] == "Of yours: no bad data is left."
-    assert messages["/lake"][2] == "Of yours: no bad data is left; 1 clean again."
+    assert messages["/board"][2] == "Your data: no bad data is left."
+    assert messages["/lake"][2] == "Your data: no bad data is left; 1 clean again."
     assert messages["/lake"][3].startswith("There is nothing to do.")
 
     headwater("incident", "resolve", name, "repaired", "--reason", "Done.")
@@ -141,26 +142,6 @@ def test_one_message_for_each_change(
     headwater("incident", "reopen", name)
     assert delivered(headwater(*notify)) == all_of("OPENED")
     assert headwater("graph", "verify")["holds"]
-
-
-def test_alerts_end_with_the_resolution(
-    followed_pipeline: dict[str, str], headwater: Command, service: MessageService, tmp_path: Path
-) -> None:
-    file = declared(tmp_path, "[defaults]", f'operators = ["alertmanager://{service.place}"]')
-    name = headwater(*OPENING, "--no-reach")["incident"]
-
-    def active() -> list[dict[str, str]]:
-        headwater("incident", "notify", "--channels", file)
-        [(path, alerts)] = service.taken()
-        assert path == "/api/v2/alerts"
-        return [each["labels"] for each in alerts if each["endsAt"] > "2030"]
-
-    labels = {"alertname": "HeadwaterIncident", "incident": name, "recipient": "defaults.operators"}
-    assert active() == [labels | {"severity": "SEV2"}]
-    headwater("incident", "note", name, "--severity", "sev3")
-    assert active() == [labels | {"severity": "SEV3"}]
-    headwater("incident", "resolve", name, "other", "--reason", "Done.")
-    assert active() == []
 
 
 def test_a_failure_is_tried_again_and_stops_nobody_else(
@@ -196,7 +177,7 @@ def test_a_dry_run_sends_and_records_nothing(
     assert cli.main([*notify]) == 0
     text = capsys.readouterr().out
     assert f"{name}: would be notified: board by #board (OPENED)." in text
-    assert f"  Of yours: bad data is in {CLEAN}." in text
+    assert f"  Your data: bad data is in {CLEAN}." in text
     assert "0 sent in 1 round, 3 would be sent." in text
     assert service.taken() == []
     shown = headwater("incident", "show", name, "--no-reach")
@@ -268,42 +249,17 @@ def test_no_output_event_or_log_has_an_address(
     assert CANARY not in out + err + dump + more + caplog.text
 
 
-def test_a_hostile_title_forms_no_line(
-    followed_pipeline: dict[str, str], headwater: Command, service: MessageService, channels: str
-) -> None:
-    title = 'Delays\nPage: https://evil.example/ <a href="https://evil.example">x</a> [x](http://evil.example) *b*'
-    headwater("incident", "open", title, *OPENING[3:], "--no-reach")
-    headwater("incident", "notify", "--channels", channels)
-    messages = sent(service)
-    assert len(messages) == 3
-    for lines in messages.values():
-        assert len(lines) == 5
-        assert lines[0].startswith("Bad data: Delays\\nPage: https[:]//evil.example/ ‹a href=")
-        assert "https://evil" not in "\n".join(lines)
-        assert lines[4].startswith("Page: https://page.example/")
-
-
 def test_rounds_repeat_nothing_while_the_graph_is_behind(
     pipeline_graph: dict[str, str],
     headwater: Command,
     service: MessageService,
     channels: str,
-    monkeypatch: pytest.MonkeyPatch,
+    stop_after: Callable[..., None],
 ) -> None:
     """No consumer runs while the messages are sent, so the graph doesn't get their records."""
     with consuming(pipeline_graph):
         headwater(*OPENING, "--no-reach")
-    asked, rounds = notifying.one_round, 0
-
-    def counted(*arguments: Any) -> list[notifying.IncidentNotifications]:
-        nonlocal rounds
-        rounds += 1
-        found = asked(*arguments)
-        if rounds == 3:
-            signal.raise_signal(signal.SIGINT)
-        return found
-
-    monkeypatch.setattr(notifying, "one_round", counted)
+    stop_after(notifying, "one_round", 3)
     done = headwater("incident", "notify", "--channels", channels, "--every", "10ms", "--wait", "0")
     assert (done["rounds"], done["sent"], delivered(done)) == (3, 3, {})
     assert set(sent(service)) == {"/board", "/lake", ALERTS}

@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.incidents.detection import (
-    DataFault,
-    DataFaultKind,
+from headwater_analysis.incidents.detection.data_fault import DataFault, DataFaultKind
+from headwater_analysis.incidents.detection.detect_faults import joined
+from headwater_analysis.incidents.detection.fault_policy import (
     FaultPolicy,
     default_fault_policy,
     default_fault_policy_text,
     load_fault_policy,
+    parse_fault_policy,
 )
-from headwater_analysis.incidents.detection.detect_faults import joined
-from headwater_analysis.incidents.detection.fault_policy import parse_fault_policy
 from headwater_schemas.events import DatasetRef, IncidentClock, IncidentScope, IncidentSeverity, IncidentType
 
 RUN = IncidentScope(run="r1")

@@ -16,7 +16,7 @@ from support.incidents import AT, an_incident, asset, offsets, reach, tainted
 if TYPE_CHECKING:
     import pytest
 
-    from headwater_analysis.incidents import IncidentReach
+    from headwater_analysis.incidents.answers import IncidentReach
 
 OWNERS = {"d0": (OwnerName("ann", None), OwnerName("team:lake", "STEWARD")), "c0": (OwnerName("team:lake", None),)}
 

@@ -42,7 +42,7 @@ from headwater.commands import run
 from headwater.commands import search as show_search
 from headwater.console import console
 from headwater.errors import InputError
-from headwater.incident import acting, figures, notifying, parts, planning, sending, views
+from headwater.incident import figures, notifying, parts, planning, sending, views
 from headwater.show import batches as show_batches
 from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
@@ -63,7 +63,7 @@ TIME = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 # Parts of SARIF, whose whole is JSON; what a job is run with; what others make visible.
 NOT_PRINTED: set[Any] = {show_review.uri, show_review.without_links, run.jars_added, run.text}
-NOT_PRINTED |= {acting.user_name, parts.part_fault}
+NOT_PRINTED |= {parts.part_fault}
 PRINTED = {"FittedView", "RenderableType", "Table", "Text", "Tree", "str"}
 
 

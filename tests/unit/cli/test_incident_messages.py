@@ -11,7 +11,7 @@ import pytest
 from headwater.incident.channels import Channels
 from headwater.incident.message_text import message_of, plain
 from headwater.incident.sending import ChannelMessage, alerts
-from headwater_analysis.incidents import Incident
+from headwater_analysis.incidents.answers import Incident
 from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentResolution, IncidentSeverity, NotificationChange
@@ -41,7 +41,8 @@ def lines(found: Incident, to: Recipient, channels: Channels = LINK) -> list[str
 
 
 REACHED = (
-    "Of yours: bad data is in n/d0, n/d1, n/d2, n/d3, n/d4 and 2 more; n/u and 2 more may hold bad data; 1 clean again."
+    "Your data: bad data is in n/d0, n/d1, n/d2, n/d3, n/d4 and 2 more; n/u and 2 more may hold bad data; 1 clean "
+    "again."
 )
 
 
@@ -50,9 +51,9 @@ def test_a_message_of_bad_data() -> None:
     unsure = held("n/u", Certainty.UPPER_BOUND)
     assert lines(an_incident(reach()), recipient("OPENED", *many, unsure, unlisted=2, cleared=("n/c",))) == [
         "Bad data: Negative delays (SEV2, INC-1a2b3c4d5e)",
-        "Opened: 2025-01-31 12:00:00Z. Bad data since: not known of all.",
+        "Opened: 2025-01-31 12:00:00Z. Bad data since: not known for all datasets.",
         REACHED,
-        "Look: headwater incident show INC-1a2b3c4d5e — before a job reads it: headwater gate n/d0",
+        "Details: headwater incident show INC-1a2b3c4d5e — check before a job reads the data: headwater gate n/d0",
         "Page: https://page.example/#/incident/INC-1a2b3c4d5e",
     ]
 
@@ -61,7 +62,7 @@ def test_since_when() -> None:
     found = an_incident(reach())
     first = held("n/a", since=AT + timedelta(minutes=1))
     assert lines(found, recipient("OPENED", held("n/b"), first))[1].endswith("Bad data since: 2025-01-31 12:01:00Z.")
-    assert lines(found, recipient("OPENED", first, held("n/b", since=None)))[1].endswith("not known of all.")
+    assert lines(found, recipient("OPENED", first, held("n/b", since=None)))[1].endswith("not known for all datasets.")
 
 
 def test_nothing_is_left_only_if_all_is_known() -> None:
@@ -70,11 +71,11 @@ def test_nothing_is_left_only_if_all_is_known() -> None:
     assert clean == [
         "Clean again: Negative delays (SEV2, INC-1a2b3c4d5e)",
         "Opened: 2025-01-31 12:00:00Z.",
-        "Of yours: no bad data is left; 2 clean again.",
+        "Your data: no bad data is left; 2 clean again.",
         "There is nothing to do. Details: headwater incident show INC-1a2b3c4d5e",
     ]
     unknown = lines(an_incident(reach(bad=0, is_unknown=True)), replace(cleared, change=NotificationChange.CHANGED))
-    assert unknown[2] == "Of yours: no bad data is known; 2 clean again; not known: 1 part of the scope."
+    assert unknown[2] == "Your data: no bad data is known; 2 clean again; not known: 1 part of the scope."
     assert "nothing to do" not in unknown[3]
 
 
@@ -89,8 +90,8 @@ def test_a_resolution_says_what_is_left() -> None:
     assert done[1] == "Opened: 2025-01-31 12:00:00Z. Resolved: 2025-01-31 13:00:00Z, OTHER."
     assert done[3].startswith("There is nothing to do.")
     left = lines(an_incident(reach(), **brief), recipient("RESOLVED", held("n/d0")))
-    assert left[2] == "Of yours: bad data is in n/d0."
-    assert left[3].startswith("Look: ")
+    assert left[2] == "Your data: bad data is in n/d0."
+    assert left[3].startswith("Details: ")
     merged = lines(an_incident(reach(bad=0), **brief | {"continued_in": "INC-2"}), recipient("RESOLVED"))
     assert merged[1].endswith("goes on in INC-2.")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headwater.incident.detecting import DetectionRound, OpenedIncident, detection_lines
-from headwater_analysis.incidents.detection import DataFaultKind, DetectedFault, DetectedOutcome
+from headwater_analysis.incidents.detection.data_fault import DataFaultKind
+from headwater_analysis.incidents.detection.detect_faults import DetectedFault, DetectedOutcome
 from headwater_schemas.events import IncidentSeverity, IncidentType
 from support.incidents import AT
 

@@ -8,18 +8,10 @@ from dataclasses import replace
 import pytest
 
 from headwater.incident import views
-from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents import (
-    BadSince,
-    FaultEffect,
-    IncidentReach,
-    ReachedColumn,
-    UnknownColumns,
-    WritingStep,
-)
+from headwater_analysis.incidents.answers import BadSince, IncidentReach, ReachedColumn, UnknownColumns, WritingStep
+from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_schemas.events import Certainty
 from support.incidents import AT, an_incident, asset, reach
-from unit.cli.test_hostile_names import HOSTILE, check
 from unit.cli.test_show_incidents import printed
 
 TOTAL = ReachedColumn(
@@ -81,7 +73,7 @@ def test_what_is_not_known_is_in_the_line_of_the_number(found: IncidentReach, wo
 
 def test_all_columns() -> None:
     found = replace(reach(), all_columns=FaultEffect.DEGRADES)
-    assert line(found) == "Columns: no part names one, so all of them may be concerned (DEGRADES)"
+    assert line(found) == "Columns: no part of the scope names a column, so all columns may be affected (DEGRADES)"
 
 
 def test_personal_data() -> None:
@@ -105,18 +97,3 @@ def test_nothing_is_known_of_it() -> None:
     text = shown(replace(reach(), since=(unknown,)))
     assert re.search(r"first bad +not known", text)
     assert re.search(r"last good +not known", text)
-
-
-def test_hostile_names() -> None:
-    """Names and reasons of jobs, columns and queries are data."""
-    bad = Asset(AssetKind.DATASET, "k", HOSTILE, HOSTILE)
-    step = WritingStep(
-        job=bad, run_id=HOSTILE, query_id=HOSTILE, query_name=HOSTILE, batch_id=1, at=AT, code_version=HOSTILE
-    )
-    found = replace(
-        reach(),
-        columns=(replace(TOTAL, dataset=bad, column=HOSTILE, via=(HOSTILE,), why=HOSTILE),),
-        columns_unknown=(UnknownColumns(dataset=bad, why=HOSTILE),),
-        since=(BadSince(of=bad, first_bad=step, last_good=step, certainty=Certainty.EXACT, why=HOSTILE),),
-    )
-    check(printed(views.incident_view(an_incident(found)), width=9_000))

@@ -10,8 +10,7 @@ from rich.console import Console, RenderableType
 from headwater.incident import views
 from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents import IncidentPage, ReachChange, Spreading
-from headwater_analysis.incidents.answers import RecordedReach
+from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach, Spreading
 from headwater_analysis.incidents.gate import GateAnswer, Hold
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity
@@ -41,7 +40,7 @@ def test_the_parts_are_in_the_order_of_the_work() -> None:
         "Replaced, dropped or repaired: parts of 1 dataset, 1 clean again",
         "May still spread",
         "Not known",
-        "Not recorded yet",
+        "The reach isn't recorded yet",
         "History",
     )
     places = [text.index(heading) for heading in headings]
@@ -87,7 +86,7 @@ def test_what_changed_since_the_record() -> None:
     )
     recorded = replace(RECORDED, changes=changes, complete=False)
     assert views.recorded_words(recorded) == (
-        "Since the record of 2025-01-31 12:00:00Z, which wasn't complete: reached 3 more, 1 cleared, other parts of 1, "
+        "Since the record of 2025-01-31 12:00:00Z, which wasn't complete: reached 3 more, 1 cleared, other parts in 1, "
         "1 not reached any more (n/d0, n/d1, n/d2, n/d3, n/d4 and 1 more)."
     )
     assert views.recorded_words(RECORDED).endswith(": nothing changed.")
@@ -111,7 +110,7 @@ def test_the_list_tells_an_incident_that_nobody_asked_about() -> None:
     _, first, second, third = printed(
         views.incidents_table(IncidentPage((BRIEF, asked, arriving), 3, None))
     ).splitlines()
-    assert "not asked yet" in first
+    assert "not recorded yet" in first
     assert "1 dataset as of 2025-01-31 12:00:00Z" in second
     assert "not opened" in third
 

@@ -46,9 +46,9 @@ def a_plan(*steps: RepairStep, **more: Any) -> IncidentPlan:
         (a_plan(nothing_left=True, clean_again=1), "Nothing is left to repair, 1 step of the reach clean again."),
         (
             a_plan(complete=False, unknown=("1 part of the scope",)),
-            "Nothing that is known is left to repair; not known: 1 part of the scope.",
+            "No known bad data is left to repair; not known: 1 part of the scope.",
         ),
-        (a_plan(spreading=("enrich may.",)), "Nothing that is known is left to repair; 1 query may still spread."),
+        (a_plan(spreading=("enrich may.",)), "No known bad data is left to repair; 1 query may still spread."),
         (
             a_plan(step(), spreading=("a may.", "b may.")),
             "Plan of 1 step; 2 queries may still spread.",

@@ -1,7 +1,7 @@
-"""Backfill campaigns: runs with one campaign id, what they restated, and what is left.
+"""Backfill campaigns: runs with one campaign id, the data that they restated, and the repairs that are left.
 
 campaign_answers  the answers
-restated          what the runs of a campaign wrote over or beside earlier data
-repaired          incidents whose bad data the runs of a campaign replaced, and what is left of it
-campaign          the questions: the list of campaigns, and one of them
+restated          data that the runs of a campaign replaced or added
+repaired          incidents whose bad data the runs of a campaign replaced, and the bad data that is left
+campaign          the questions: list of campaigns, and one campaign
 """

@@ -1,4 +1,4 @@
-"""Questions about backfill campaigns: the list, and one of them with what it restated and what is left."""
+"""Questions about backfill campaigns: the list, and one campaign."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from headwater_graph.keys import campaign_key
 from headwater_schemas.events import RunEventType
 
 MOST_JOBS: Final = 200
-"""Jobs of a campaign, those with the latest runs, that an answer lists."""
+"""Maximum number of jobs of a campaign in an answer, those with the latest runs."""
 _MOST_CANDIDATES: Final = 5
 _FAILED: Final = (RunEventType.FAIL, RunEventType.ABORT)
 
@@ -81,14 +81,14 @@ def _brief(row: Any) -> CampaignBrief:
 
 
 def campaign(reader: Reader, campaign_id: str, *, arrivals: Arrivals | None = None) -> Campaign:
-    """Return one campaign: its runs, what they restated, whose incidents they repaired, and what is left.
+    """Return one campaign: its runs, the data that they restated, the incidents that they repaired, and what is left.
 
     Args:
-        campaign_id: its id, as its runs report it.
+        campaign_id: id of the campaign, as its runs report it.
         arrivals: as in `trace`.
 
     Raises:
-        NotFoundError: no run has this campaign id; with the latest campaigns.
+        NotFoundError: no run has this campaign id; with the ids of the latest campaigns.
     """
 
     def question(tx: Transaction) -> Campaign:
@@ -121,7 +121,7 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
     began = min(begins, default=None)
     context = Context(tx, Datasets(tx), backward=False, horizon=None, limit=LIMIT, arrivals=arrivals)
     jobs = _jobs(tx, key)
-    written = restated(context, key, total=total)
+    datasets, unknown = restated(context, key, total=total)
     of_incidents = repaired(tx, campaign_id, key, began=began, arrivals=arrivals)
     more_jobs = [f"jobs beyond the latest {MOST_JOBS}"] if sum(each.runs for each in jobs) < total else []
     return Campaign(
@@ -134,11 +134,11 @@ def _campaign(tx: Transaction, campaign_id: str, key: str, rows: Sequence[Any], 
         began=began,
         ended=max(ends, default=None) if not unfinished else None,
         jobs=jobs,
-        restated=written.datasets,
+        restated=datasets,
         campaign_incidents=of_incidents.incidents,
         followed=of_incidents.followed,
-        consumers=_consumers(tx, [each.dataset.key for each in written.datasets], of_incidents.incidents),
-        unknown=(*more_jobs, *written.unknown, *of_incidents.unknown),
+        consumers=_consumers(tx, [each.dataset.key for each in datasets], of_incidents.incidents),
+        unknown=(*more_jobs, *unknown, *of_incidents.unknown),
         notes=tuple(context.notes),
     )
 

@@ -22,12 +22,12 @@ class CampaignBrief:
     """A campaign in a list.
 
     Attributes:
-        campaign: its id.
-        runs: number of its runs.
-        unfinished: number of its runs without an end.
-        failed: number of its runs that failed or were aborted.
-        began: start of its first run.
-        latest: start of its latest run.
+        campaign: id of the campaign.
+        runs: number of runs.
+        unfinished: number of runs without an end.
+        failed: number of runs that failed or were aborted.
+        began: start of the first run.
+        latest: start of the latest run.
     """
 
     campaign: str
@@ -50,8 +50,8 @@ class RunsInState:
     """Number of a campaign's runs in one state.
 
     Attributes:
-        state: the state; None: no event of these runs themselves is known.
-        runs: their number.
+        state: the state; None: no event reports the state of these runs.
+        runs: number of runs in this state.
     """
 
     state: RunEventType | None
@@ -63,10 +63,10 @@ class CampaignJob:
     """A job of a campaign.
 
     Attributes:
-        latest: its latest run in the campaign, the latest attempt.
-        runs: number of its runs in the campaign.
-        unfinished: number of these without an end.
-        failed: number of these that failed or were aborted.
+        latest: latest run of the job in the campaign.
+        runs: number of runs of the job in the campaign.
+        unfinished: number of these runs without an end.
+        failed: number of these runs that failed or were aborted.
     """
 
     latest: RunItem
@@ -78,11 +78,11 @@ class CampaignJob:
 class Restatement(StrEnum):
     """Kind of a campaign's writes to a dataset.
 
-    - REPLACED: all that was there.
-    - PARTITIONS: all that was in some partitions.
-    - VERSIONS: new versions of a table; which earlier rows they replaced isn't reported.
-    - APPENDED: further records or files; no earlier ones are reported as replaced.
-    - UNKNOWN: it was written to, and what was written or replaced isn't reported.
+    - REPLACED: the writes replaced all data of the dataset.
+    - PARTITIONS: the writes replaced all data of some partitions.
+    - VERSIONS: the writes made new versions of a table. The earlier rows that they replaced aren't reported.
+    - APPENDED: the writes added records or files. No earlier ones are reported as replaced.
+    - UNKNOWN: the dataset was written. The written or replaced data isn't reported.
     """
 
     REPLACED = "REPLACED"
@@ -97,10 +97,10 @@ class RestatedWrite:
     """Writes of one kind to a dataset.
 
     Attributes:
-        kind: the kind.
-        runs: number of runs that wrote so.
-        partitions: of PARTITIONS, those that were replaced, as `key=value` paths.
-        parts: what was written.
+        kind: kind of the writes.
+        runs: number of runs with such writes.
+        partitions: for PARTITIONS: the replaced partitions, as `key=value` paths.
+        parts: written parts of the dataset.
     """
 
     kind: Restatement
@@ -115,7 +115,7 @@ class RestatedDataset:
 
     Attributes:
         dataset: the dataset.
-        writes: its writes by kind.
+        writes: writes of the campaign, one entry for each kind.
     """
 
     dataset: Asset
@@ -128,7 +128,7 @@ class LeftBad:
 
     Attributes:
         dataset: the dataset.
-        certainty: best certainty of the parts.
+        certainty: strongest certainty of the parts.
         parts: parts that hold bad data.
     """
 
@@ -144,7 +144,7 @@ class StepLeft:
     Attributes:
         kind: RERUN or REPROCESS.
         title: the step in one line.
-        job: its job.
+        job: job of the step.
     """
 
     kind: RepairStepKind
@@ -161,9 +161,9 @@ class CampaignIncident:
         replaced: bad data that runs of the campaign replaced.
         bad: datasets with bad data now, the nearest to the bad records first.
         complete: false: there may be more bad data.
-        unknown: what of its reach isn't known, a few words each.
+        unknown: unknown parts of the incident's reach, a few words each.
         notified: latest notification of each recipient.
-        left: of an open incident, steps of its plan that still have to run.
+        left: for an open incident: steps of its plan that still have to write data again.
     """
 
     incident: IncidentBrief
@@ -194,7 +194,7 @@ class CampaignConsumer:
 
     Attributes:
         consumer: the consumer, and the restated datasets that it reads.
-        notified: its notifications by the campaign's incidents; empty: none is recorded.
+        notified: notifications of the consumer by the campaign's incidents; empty: none is recorded.
     """
 
     consumer: ReadingConsumer
@@ -206,21 +206,22 @@ class Campaign:
     """Answer: a campaign as the graph is now.
 
     Attributes:
-        campaign: its id.
+        campaign: id of the campaign.
         as_of: time of the answer.
-        states: numbers of its runs by state.
-        runs: number of its runs.
-        unfinished: number of its runs without an end.
-        failed: number of its runs that failed or were aborted.
-        began: start of its first run.
-        ended: end of its last run; None: a run has no end, or none is known.
-        jobs: its jobs, the one with the latest run first.
-        restated: datasets that it wrote to, by name.
-        campaign_incidents: incidents whose bad data it replaced, and the one with its id, by id.
-        followed: number of incidents whose bad data was followed for that: all open ones, and those that were resolved
-            after it began, up to a limit.
+        states: numbers of runs by state.
+        runs: number of runs.
+        unfinished: number of runs without an end.
+        failed: number of runs that failed or were aborted.
+        began: start of the first run.
+        ended: end of the last run; None: a run has no end, or no end is known.
+        jobs: jobs of the runs, the one with the latest run first.
+        restated: datasets that the campaign wrote to, by name.
+        campaign_incidents: incidents whose bad data the campaign replaced, and the incident with the campaign's id; by
+            id.
+        followed: number of incidents whose reach was computed for this answer: all open ones, and those that were
+            resolved after the campaign began, up to a limit.
         consumers: declared consumers of restated datasets, by name.
-        unknown: what isn't known, a few words each; empty if all is.
+        unknown: unknown facts, a few words each; empty: everything is known.
         notes: further remarks, as sentences.
     """
 

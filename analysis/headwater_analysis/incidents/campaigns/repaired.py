@@ -1,4 +1,4 @@
-"""Incidents whose bad data the runs of a campaign replaced, and what is left of it."""
+"""Incidents whose bad data the runs of a campaign replaced, and the bad data that is left."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.campaigns.campaign_answers import CampaignIncident, LeftBad, StepLeft
@@ -24,9 +25,9 @@ from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_graph.keys import incident_key, run_key
 
 MOST_OPEN: Final = 100
-"""Open incidents, the latest opened, that are followed."""
+"""Maximum number of open incidents whose reach is computed, the latest opened."""
 MOST_RESOLVED: Final = 20
-"""Incidents that were resolved after a campaign began, the latest, that are followed."""
+"""Maximum number of incidents resolved after a campaign began whose reach is computed, the latest resolved."""
 _WRITING: Final = (RepairStepKind.RERUN, RepairStepKind.REPROCESS)
 
 
@@ -36,8 +37,8 @@ class Repaired:
 
     Attributes:
         incidents: the incidents, by id.
-        followed: number of incidents that were followed.
-        unknown: what isn't known, a few words each.
+        followed: number of incidents whose reach was computed.
+        unknown: unknown facts, a few words each.
     """
 
     incidents: tuple[CampaignIncident, ...]
@@ -48,12 +49,12 @@ class Repaired:
 def repaired(
     tx: Transaction, campaign: str, key: str, *, began: datetime | None, arrivals: Arrivals | None = None
 ) -> Repaired:
-    """Follow open incidents, and those resolved since a campaign began, to what its runs replaced.
+    """Compute the reach of open incidents, and of those resolved since a campaign began; find what its runs replaced.
 
     Args:
         campaign: id of the campaign; an incident with this id belongs to it, whatever its runs replaced.
         key: key of the campaign.
-        began: start of its first run.
+        began: start of the campaign's first run.
         arrivals: as in `trace`.
     """
     stored, is_cut = _stored(tx, campaign, began)
@@ -70,8 +71,7 @@ def repaired(
     unknown = [f"the reach of {each.incident.incident} ({', '.join(each.unknown)})" for each in found if each.unknown]
     if unfollowed:
         unknown.append(
-            f"whether it replaced bad data of {unfollowed:,} further incident{'s' * (unfollowed != 1)} whose reach "
-            "isn't fully known"
+            f"whether it replaced bad data of {amount(unfollowed, 'further incident')} whose reach isn't fully known"
         )
     if is_cut:
         unknown.append(
@@ -83,7 +83,7 @@ def repaired(
 
 
 def _stored(tx: Transaction, campaign: str, began: datetime | None) -> tuple[dict[str, Mapping[str, Any]], bool]:
-    """Properties of the incidents to follow, by key; and whether a limit left some out."""
+    """For the key of each incident whose reach to compute: its properties; and whether a limit left some out."""
     open_ = tx.rows("incidents/open", states=[str(state) for state in OPEN], limit=MOST_OPEN + 1)
     resolved = tx.rows(
         "campaigns/resolved", state=str(IncidentStatus.RESOLVED), since=began or EPOCH, limit=MOST_RESOLVED + 1

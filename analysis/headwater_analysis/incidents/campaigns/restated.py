@@ -1,4 +1,4 @@
-"""Datasets that the runs of a campaign wrote to: what each write replaced, or added.
+"""Datasets that the runs of a campaign wrote to, with the data that the writes replaced or added.
 
 A run that failed or was aborted restated nothing unless it reports that it committed (`detection.writes`).
 Micro-batches are committed one by one, so those of a streaming run count however it ended.
@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.blast.origin import run_origin
 from headwater_analysis.blast.superseded import replaced_by
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.incidents.campaigns.campaign_answers import RestatedDataset, RestatedWrite, Restatement
 from headwater_analysis.incidents.detection.writes import has_committed
 from headwater_analysis.partitions import overwritten
-from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import Run, read_run
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import join, joined
@@ -26,22 +26,9 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import RunEventType
 
 MOST_RUNS: Final = 500
-"""Runs of a campaign, the latest, whose writes are looked at."""
+"""Maximum number of runs of a campaign whose writes are read, the latest."""
 ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
 """States of a run that has ended."""
-
-
-@dataclass(slots=True)
-class Restated:
-    """Everything that the runs of a campaign restated.
-
-    Attributes:
-        datasets: the datasets, by name.
-        unknown: what isn't known, a few words each.
-    """
-
-    datasets: tuple[RestatedDataset, ...]
-    unknown: list[str]
 
 
 @dataclass(slots=True)
@@ -51,15 +38,18 @@ class _Writes:
     parts: list[Part] = field(default_factory=list)
 
 
-def restated(context: Context, campaign: str, *, total: int) -> Restated:
-    """Find what the runs of a campaign restated.
+def restated(context: Context, campaign: str, *, total: int) -> tuple[tuple[RestatedDataset, ...], list[str]]:
+    """Find the data that the runs of a campaign restated.
 
     Args:
         context: context of a trace, forwards.
         campaign: key of the campaign.
-        total: number of its runs.
+        total: number of all runs of the campaign.
+
+    Returns:
+        The datasets, by name, and unknown facts, a few words each.
     """
-    runs = _runs(context.tx, campaign)
+    runs = [read_run(row) for row in context.tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
     found: dict[str, dict[Restatement, _Writes]] = defaultdict(lambda: defaultdict(_Writes))
     unfinished, unread = 0, 0
     for run in runs:
@@ -80,17 +70,13 @@ def restated(context: Context, campaign: str, *, total: int) -> Restated:
     unclear = sum(Restatement.UNKNOWN in kinds for kinds in found.values())
     more = total - len(runs)
     words = (
-        (more, f"what {_some(more, 'earlier run')} wrote"),
-        (unfinished, f"what {_some(unfinished, 'run')} without an end wrote"),
-        (unread, f"what {_some(unread, 'streaming run')} wrote"),
-        (unclear, f"what was written to, or replaced in, {_some(unclear, 'dataset')}"),
+        (more, f"what {amount(more, 'earlier run')} wrote"),
+        (unfinished, f"what {amount(unfinished, 'run')} without an end wrote"),
+        (unread, f"what {amount(unread, 'streaming run')} wrote"),
+        (unclear, f"what was written to, or replaced in, {amount(unclear, 'dataset')}"),
     )
     datasets = sorted((_dataset(kinds) for kinds in found.values()), key=lambda each: each.dataset.spelling)
-    return Restated(tuple(datasets), [text for number, text in words if number > 0])
-
-
-def _runs(tx: Transaction, campaign: str) -> list[Run]:
-    return [read_run(row) for row in tx.rows("campaigns/runs", campaign=campaign, limit=MOST_RUNS)]
+    return tuple(datasets), [text for number, text in words if number > 0]
 
 
 def _state(run: Run) -> str | None:
@@ -107,7 +93,10 @@ def _of_batch(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[s
 
 
 def _of_query(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[str, ...], Part]]:
-    """Likewise of a streaming run. A query that overwrites does so in every micro-batch, so its last one shows it."""
+    """Kind, replaced partitions and part of each output of a streaming run.
+
+    A query that overwrites does so in every micro-batch, so the kind is taken from its last micro-batch.
+    """
     hop = run_origin(context, run.properties["run_id"])
     queries = context.queries([run.properties["_query"]])
     last = [batch for query in queries.values() if (batch := context.last_batch(query)) is not None]
@@ -151,7 +140,3 @@ def _dataset(kinds: dict[Restatement, _Writes]) -> RestatedDataset:
             if kind in kinds
         ),
     )
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,18 +1,18 @@
 """Failed assertions of runs and of micro-batches.
 
-| who checked                  | part with bad data                                                              |
+| checked by                   | part with bad data                                                              |
 |------------------------------|---------------------------------------------------------------------------------|
 | a run that wrote the dataset | the run                                                                         |
-| a run that only read it      | the dataset, its column: what was written since the job's assertion passed last |
+| a run that only read it      | dataset or column: data written since the job's assertion passed last           |
 | a micro-batch                | the micro-batch                                                                 |
 
-An outcome without a dataset is about what its run or micro-batch wrote.
+An outcome without a dataset is about the output of its run or micro-batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -47,11 +47,11 @@ from headwater_schemas.events import IncidentClock, IncidentScope
 from headwater_schemas.naming import spelling
 
 MOST_SEGMENTS: Final = 200
-"""Latest segments of a streaming query that are searched: 102,400 micro-batches, one each second for a day."""
+"""Number of a query's latest segments that are searched: 102,400 micro-batches, one each second for a day."""
 
 
 def assertions_of_runs(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find failed assertions of runs that were seen since a time."""
+    """Find failed assertions of runs whose last event is at or after `since`."""
     rows = tx.rows("faults/failed_checks", since=since, limit=MOST_FAULTS + 1)
     datasets = ShownDatasets(tx, (dataset for row in rows for _, _, dataset in row["uses"]))
     faults: list[DataFault] = []
@@ -74,7 +74,7 @@ def assertions_of_runs(tx: Transaction, since: datetime) -> FoundFaults:
 
 
 def _identity(outcome: Quality) -> dict[str, str]:
-    """Fields that an outcome shares with those of the same assertion in other runs."""
+    """Fields of an outcome that are equal for the same assertion in other runs."""
     return {
         "assertion": outcome.assertion,
         "column": outcome.column or "",
@@ -83,72 +83,35 @@ def _identity(outcome: Quality) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckedRun:
-    """A run with assertions.
-
-    Attributes:
-        run_id, job: id of the run, and name of its job.
-        began, ended: times of the run; while it has no end: when it was seen last.
-        wrote, read: datasets that it wrote and read, by key.
-        uncommitted: keys of datasets that it wanted to write.
-    """
-
-    run_id: str
-    job: str
-    began: datetime | None
-    ended: datetime | None
-    wrote: dict[str, Asset]
-    read: dict[str, Asset]
-    uncommitted: frozenset[str]
-
-    def written(self, key: str | None) -> list[Asset]:
-        """Datasets that it wrote: that of a key, or all."""
-        if key is None:
-            return sorted(self.wrote.values(), key=lambda asset: asset.spelling)
-        return [self.wrote[key]] if key in self.wrote else []
-
-
-def _checked_run(row: Mapping[str, Any], datasets: ShownDatasets) -> _CheckedRun:
-    uses = [(use, is_uncommitted, datasets.of(dataset["key"])) for use, is_uncommitted, dataset in row["uses"]]
-    return _CheckedRun(
-        run_id=row["run"]["run_id"],
-        job=job_text(row["job"]["namespace"], row["job"]["name"]),
-        began=moment(row["began"]),
-        ended=moment(row["ended"]),
-        wrote={asset.key: asset for use, is_uncommitted, asset in uses if use == "PRODUCED" and not is_uncommitted},
-        read={asset.key: asset for use, _, asset in uses if use == "CONSUMED"},
-        uncommitted=frozenset(asset.key for _, is_uncommitted, asset in uses if is_uncommitted),
-    )
-
-
 def _of_run(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[tuple[Quality, DataFault | str]]:
-    """Failed outcomes of a run, each with its fault, or a clause on why there is none that can be named."""
-    run = _checked_run(row, datasets)
+    """Failed outcomes of a run, each with its fault, or with a clause on what isn't known about it."""
+    run_id, job = row["run"]["run_id"], job_text(row["job"]["namespace"], row["job"]["name"])
+    ended = moment(row["ended"])  # without an end: time of the run's last event
+    uses = [(use, is_uncommitted, datasets.of(dataset["key"])) for use, is_uncommitted, dataset in row["uses"]]
+    wrote = {asset.key: asset for use, is_uncommitted, asset in uses if use == "PRODUCED" and not is_uncommitted}
+    read = {asset.key: asset for use, _, asset in uses if use == "CONSUMED"}
+    uncommitted = {asset.key for _, is_uncommitted, asset in uses if is_uncommitted}
     for outcome in quality(row["run"]):
         if outcome.passed:
             continue
-        key = datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name) if outcome.dataset_name else None
-        wrote = run.written(key)
-        if wrote:
-            yield outcome, _fault(outcome, wrote, run.job, IncidentScope(run=run.run_id), run.ended, datasets)
-        elif key is not None and key in run.read:
-            yield outcome, _of_reading(outcome, run.read[key], run, datasets)
-        elif key is None and not run.uncommitted:
-            yield outcome, f"what {outcome.assertion} in run {run.run_id} is about: it wrote nothing that is known"
-        elif key is not None and key not in run.uncommitted:
-            name = spelling(outcome.dataset_namespace or "", outcome.dataset_name or "")
-            yield outcome, f"what of {name} is bad: run {run.run_id}, which checked it, isn't known to use it"
-
-
-def _of_reading(outcome: Quality, asset: Asset, run: _CheckedRun, datasets: ShownDatasets) -> DataFault:
-    part = IncidentScope(
-        dataset=dataset_ref(asset),
-        column=datasets.column(asset, outcome.column),
-        until=run.ended,
-        clock=IncidentClock.PROCESSING,
-    )
-    return replace(_fault(outcome, [asset], run.job, part, run.ended, datasets), began=run.began)
+        if not outcome.dataset_name:
+            if wrote:
+                about = sorted(wrote.values(), key=lambda asset: asset.spelling)
+                yield outcome, _fault(outcome, about, job, IncidentScope(run=run_id), ended, datasets)
+            elif not uncommitted:
+                yield outcome, f"the data that {outcome.assertion} in run {run_id} checked: the run has no known output"
+            continue
+        key = datasets.key_of(outcome.dataset_namespace or "", outcome.dataset_name)
+        if key in wrote:
+            yield outcome, _fault(outcome, [wrote[key]], job, IncidentScope(run=run_id), ended, datasets)
+        elif key in read:
+            column, clock = datasets.column(read[key], outcome.column), IncidentClock.PROCESSING
+            part = IncidentScope(dataset=dataset_ref(read[key]), column=column, until=ended, clock=clock)
+            fault = _fault(outcome, [read[key]], job, part, ended, datasets)
+            yield outcome, replace(fault, began=moment(row["began"]))
+        elif key not in uncommitted:
+            name = spelling(outcome.dataset_namespace or "", outcome.dataset_name)
+            yield outcome, f"the bad part of {name}: run {run_id}, which checked it, isn't known to use it"
 
 
 def _fault(
@@ -161,7 +124,7 @@ def _fault(
 ) -> DataFault:
     rule = outcome.rule.upper() if outcome.rule else None
     column = f" on {outcome.column}" if outcome.column else ""
-    # With several, one may be missing in the next run, and the cause stays the same.
+    # With several datasets the cause names none: the next run may write fewer, and its cause has to be equal.
     of = f" of {about[0].spelling}" if len(about) == 1 else ""
     named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
     return DataFault(
@@ -176,7 +139,7 @@ def _fault(
 
 
 def assertions_of_batches(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find failed assertions of micro-batches that began since a time, or at a time that isn't known."""
+    """Find failed assertions of micro-batches that began at `since` or later, or at an unknown time."""
     rows = tx.rows("faults/failed_batches", since=since, looked_at=MOST_SEGMENTS)
     queries = faulty_queries(tx, (row["query"] for row in rows))
     wanted = sorted(((row["query"], batch) for row in rows for batch in row["batches"]), key=lambda each: -each[1])

@@ -1,4 +1,4 @@
-"""Gaps and overlaps of streaming queries: the micro-batch that skipped offsets, or read some again."""
+"""Gaps and overlaps of streaming queries: micro-batches that skipped offsets, or read offsets again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headwater_schemas.events import IncidentScope
 
 
 def broken_chains(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find gaps and overlaps of micro-batches that began since a time."""
+    """Find gaps and overlaps of micro-batches that began at `since` or later."""
     rows = tx.rows("faults/broken_segments", since=since, limit=MOST_FAULTS + 1)
     wanted = {(row["query"], batch) for row in rows for batch in row["batches"]}
     joints = joints_at(tx, wanted | suspected_beside(tx))

@@ -1,4 +1,4 @@
-"""Faults of data that the graph has, each with the part that it made bad."""
+"""Data faults that are found in the graph, each with the part of a dataset, run or query that has bad data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 from headwater_schemas.events import IncidentScope, IncidentType
 
 MOST_FAULTS: Final = 500
-"""Faults of one kind that one look finds, the latest."""
+"""Maximum number of faults of one kind in a detection; the latest are kept."""
 
 
 class DataFaultKind(StrEnum):
     """Kind of a fault.
 
     - ASSERTION: an assertion on data failed.
-    - BROKEN_CHAIN: a streaming query skipped offsets, or read some twice.
-    - FAILED_AFTER_COMMIT: a run failed, or was aborted, and had committed output.
+    - BROKEN_CHAIN: a streaming query skipped offsets, or read offsets twice.
+    - FAILED_AFTER_COMMIT: a run failed or was aborted after it had committed output.
     - WRITTEN_FROM_OUTSIDE: a table has a version that no known run wrote.
     - STALE: a dataset wasn't written within its declared freshness.
     """
@@ -58,14 +58,14 @@ class DataFault:
 
     Attributes:
         kind: kind of the fault.
-        cause: text that names the cause, equal for all faults of one cause: the incident's.
+        cause: text of the cause. Faults with an equal text belong to one incident, whose cause has this text.
         title: one line for people.
-        datasets: names of the datasets that it concerns, each with all its other names.
-        part: part with bad data; of a micro-batch, that batch alone.
-        at: time of the fault; None if unknown.
-        began: of a part with `until`: earliest `until` that stands for the same fault.
-        rule: of ASSERTION: rule in upper case, where known.
-        versions: of a part with a version: versions that stand for the same fault.
+        datasets: all names of the affected datasets.
+        part: part with bad data; for a fault of a micro-batch: only this micro-batch.
+        at: time of the fault; None: not known.
+        began: if `part` has `until`: an incident's part with an `until` from `began` to `part.until` is the same fault.
+        rule: for ASSERTION: rule of the assertion in upper case; None: not known.
+        versions: if `part` has a version: an incident's part with one of these versions is the same fault, too.
     """
 
     kind: DataFaultKind
@@ -86,7 +86,7 @@ class DataFault:
     def is_in(self, part: IncidentScope) -> bool:
         """Return whether a part of an incident of the same cause was opened for this fault.
 
-        A part that people widened, to a whole dataset or query, stands for no single fault.
+        A part that people widened to a whole dataset or query belongs to no single fault.
         """
         own = self.part
         if own.run is not None:
@@ -113,9 +113,9 @@ class FoundFaults:
 
     Attributes:
         faults: the faults, the latest first; at most `MOST_FAULTS`.
-        more: whether there are more.
-        unknown: clauses on what can't be known: "whether n/orders is fresh: no complete write is known".
-        earlier: names of datasets that were late before the look-back, and still are.
+        more: whether there are further faults.
+        unknown: clauses on unknown facts: "whether n/orders is fresh: no complete write is known".
+        earlier: names of datasets that became late before the look-back, and still are late.
     """
 
     faults: tuple[DataFault, ...] = ()
@@ -127,7 +127,7 @@ class FoundFaults:
 def latest(
     faults: Sequence[DataFault], *, more: bool = False, unknown: Sequence[str] = (), earlier: Sequence[str] = ()
 ) -> FoundFaults:
-    """Build the answer of one kind: the latest faults, and whether there are more."""
+    """Keep the latest faults of one kind, and state whether there are more."""
     ordered = sorted(faults, key=lambda fault: (-(fault.at.timestamp() if fault.at else 0.0), fault.cause))
     return FoundFaults(
         faults=tuple(ordered[:MOST_FAULTS]),

@@ -1,4 +1,4 @@
-"""Faults of the whole graph, judged by a policy: incidents to open, and parts to add to open ones."""
+"""Faults in the whole graph, judged by a policy: incidents to open, and parts to add to open incidents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Final
 
 from headwater_analysis.errors import NotFilteredError, TimeLimitError
 from headwater_analysis.incidents.actions import GivenOpening
-from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.detection.assertions import assertions_of_batches, assertions_of_runs
 from headwater_analysis.incidents.detection.chains import broken_chains
 from headwater_analysis.incidents.detection.data_fault import DataFault, DataFaultKind, FoundFaults
@@ -22,7 +21,6 @@ from headwater_analysis.incidents.detection.writes import failed_after_commit, w
 from headwater_analysis.incidents.questions import state_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
-from headwater_graph.keys import dataset_key
 from headwater_schemas.events import IncidentAction, IncidentScope, IncidentSeverity, IncidentType
 
 _ADDING: Final = (IncidentAction.OPENED, IncidentAction.SCOPE_CHANGED)
@@ -31,10 +29,10 @@ _ADDING: Final = (IncidentAction.OPENED, IncidentAction.SCOPE_CHANGED)
 class DetectedOutcome(StrEnum):
     """Effect of a fault.
 
-    - NEW: it opens an incident, or adds its part to the open one of its cause.
-    - KNOWN: an incident of its cause, open or resolved, had its part already.
-    - IGNORED: an entry of the policy ignores it.
-    - NO_ENTRY: no entry of the policy fits it.
+    - NEW: the fault opens an incident, or adds its part to the open incident of its cause.
+    - KNOWN: an incident of the same cause, open or resolved, had the part already.
+    - IGNORED: an entry of the policy ignores the fault.
+    - NO_ENTRY: no entry of the policy fits the fault.
     """
 
     NEW = "NEW"
@@ -45,18 +43,18 @@ class DetectedOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedFault:
-    """A fault, and what the policy makes of it.
+    """A fault, and the policy's decision on it.
 
     Attributes:
         fault: kind of the fault.
-        cause: cause of its incident.
+        cause: cause of the incident.
         title: one line for people.
-        datasets: names of the datasets that it concerns.
-        part: part with bad data, in a line.
-        at: time of the fault; None if unknown.
-        rule: rule of the assertion.
-        entry: number of the entry of the policy that decided, from 1; None: no entry did.
-        severity, type: severity and type of its incident.
+        datasets: names of the affected datasets.
+        part: part with bad data, in one line.
+        at: time of the fault; None: not known.
+        rule: rule of the assertion; None: the fault is no assertion, or its rule isn't known.
+        entry: number of the policy's entry that decided, from 1; None: no entry fits.
+        severity, type: severity and type of the incident.
         outcome: effect of the fault.
     """
 
@@ -75,11 +73,11 @@ class DetectedFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentToOpen:
-    """An incident to open; if one of its cause is open, its parts are added to that one.
+    """An incident to open; if an incident of its cause is open, the parts are added to that incident.
 
     Attributes:
         opening: the opening.
-        assignee: person or team that it is assigned to if it is a new one.
+        assignee: person or team that a new incident is assigned to.
     """
 
     opening: GivenOpening
@@ -91,11 +89,11 @@ class Detection:
     """Faults of the graph.
 
     Attributes:
-        faults: all that were found, by kind, the latest first.
+        faults: all faults, by kind, the latest first.
         openings: incidents to open, one for each cause.
-        truncated: kinds of which there are more faults: the latest are listed.
-        unknown: clauses on what can't be known.
-        earlier: names of datasets that were late before the look-back, and still are: they open nothing.
+        truncated: kinds with more faults than listed; the latest are listed.
+        unknown: clauses on unknown facts.
+        earlier: names of datasets that became late before the look-back, and still are late; they open no incident.
     """
 
     faults: tuple[DetectedFault, ...]
@@ -106,16 +104,16 @@ class Detection:
 
 
 def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetime) -> Detection:
-    """Find the faults since a time that a policy opens incidents for. Each kind is read in its own transaction.
+    """Find faults, and the incidents that a policy opens for them. Each kind is read in its own transaction.
 
     Args:
         policy: the policy.
-        since: look-back: what happened before opens nothing.
+        since: look-back: faults from before this time don't open incidents.
         now: time at which datasets have to be fresh.
 
     Raises:
-        NotFilteredError: the asker may not see everything.
-        TimeLimitError: every kind took too long. If only some did, these are unknown.
+        NotFilteredError: the asker isn't allowed to see the whole graph.
+        TimeLimitError: every kind took too long. If only some kinds did, these are listed as unknown.
     """
     looks: tuple[tuple[DataFaultKind, Callable[[Transaction], FoundFaults]], ...] = (
         (DataFaultKind.ASSERTION, partial(assertions_of_runs, since=since)),
@@ -147,7 +145,7 @@ def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetim
     unknown = [each for _, one in found for each in one.unknown]
     return Detection(
         faults=tuple(_detected(fault, entry, outcome, policy) for fault, entry, outcome in judged),
-        openings=tuple(_openings(judged, reader.tenant)),
+        openings=tuple(_openings(judged)),
         truncated=tuple(dict.fromkeys(kind for kind, each in found if each.more)),
         unknown=(*unknown, *([] if stale is None else [f"what is not in the graph yet: {stale}"])),
         earlier=tuple(name for _, each in found for name in each.earlier),
@@ -161,7 +159,7 @@ def _of_who_sees_all(tx: Transaction, *, look: Callable[[Transaction], FoundFaul
 
 
 def _parts_of(tx: Transaction, *, causes: Sequence[str]) -> Mapping[str, tuple[IncidentScope, ...]]:
-    """All parts that incidents of some causes ever had, removed ones too."""
+    """For each cause: all parts that its incidents ever had, including removed parts."""
     found: dict[str, tuple[IncidentScope, ...]] = {}
     for row in tx.rows("faults/of_causes", causes=causes):
         history = state_of(row["properties"]).history
@@ -198,7 +196,7 @@ def _detected(
 
 
 def _openings(
-    judged: Iterable[tuple[DataFault, OpenEntry | None, DetectedOutcome]], tenant: str
+    judged: Iterable[tuple[DataFault, OpenEntry | None, DetectedOutcome]],
 ) -> Iterable[IncidentToOpen]:
     """Incidents to open, one for each cause, in the order of the faults."""
     by_cause: dict[str, list[tuple[DataFault, OpenEntry]]] = {}
@@ -209,7 +207,7 @@ def _openings(
         fault, entry = group[0]
         opening = GivenOpening(
             title=fault.title,
-            scope=tuple(_given(part, tenant) for part in joined([each.part for each, _ in group])),
+            scope=tuple(joined([each.part for each, _ in group])),
             severity=entry.severity_of(fault),
             type=entry.type or fault.type,
             cause=cause,
@@ -219,29 +217,12 @@ def _openings(
 
 
 def joined(parts: Sequence[IncidentScope]) -> list[IncidentScope]:
-    """Join the micro-batches of each query that follow on each other; other parts stay as they are."""
+    """Join consecutive micro-batches of each query to one part; other parts stay unchanged."""
     batches = sorted({(part.query, part.from_batch or 0) for part in parts if part.query is not None})
     out = [part for part in dict.fromkeys(parts) if part.query is None]
-    # Ids that follow on each other have one difference to their place.
+    # Consecutive ids have the same difference to their index in the sorted list.
     for _, run in groupby(enumerate(batches), key=lambda each: (each[1][0], each[1][1] - each[0])):
         following = [batch for _, batch in run]
         (query, first), (_, last) = following[0], following[-1]
         out.append(IncidentScope(query=query, from_batch=first, to_batch=last))
     return out
-
-
-def _given(part: IncidentScope, tenant: str) -> GivenPart:
-    """Convert a part to one that is given: its dataset by key, which is no other dataset's name."""
-    dataset = None if part.dataset is None else dataset_key(tenant, part.dataset.namespace, part.dataset.name)
-    return GivenPart(
-        dataset=dataset,
-        run=part.run,
-        query=part.query,
-        column=part.column,
-        version=part.version,
-        from_batch=part.from_batch,
-        to_batch=part.to_batch,
-        since=part.since,
-        until=part.until,
-        clock=part.clock,
-    )

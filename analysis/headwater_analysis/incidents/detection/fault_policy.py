@@ -1,4 +1,4 @@
-"""Policy of incidents that open by themselves: entries that are tried in order; the first that fits a fault decides.
+"""Policy of incidents that open by themselves: a list of entries; the first entry that fits a fault decides.
 
 The file is TOML. `default_fault_policy.toml` is the default, and a template for other policies. A mistake is reported
 with its line, its field, and the allowed values.
@@ -24,7 +24,7 @@ def _rule(word: str) -> str:
     """Convert a rule to upper case.
 
     Raises:
-        ValueError: it looks like a misspelled known rule. Tools may have rules of their own.
+        ValueError: the word looks like a misspelled known rule. Other words are allowed: tools have rules of their own.
     """
     rule = word.upper()
     nearest = difflib.get_close_matches(rule, RULE_TYPES, n=1, cutoff=0.75)
@@ -43,16 +43,18 @@ _SHORT: Final = Field(min_length=1, max_length=1_000)
 
 
 class OpenEntry(BaseModel):
-    """Decision about the faults that fit all conditions. A missing condition fits; one with several values if any does.
+    """Decision about the faults that fulfil all conditions.
+
+    A condition that isn't given is fulfilled; a condition with several values is fulfilled by any of them.
 
     Attributes:
         fault: kind of the fault.
-        rules: of ASSERTION: rules of the assertion.
-        datasets: glob patterns of names with their namespace: `s3://lake/orders*`.
-        severity: severity of the incident; None: none, but SEV1 for the rule PRIVACY.
-        type: type of the incident; None: that of the fault.
+        rules: for ASSERTION: rules of the assertion.
+        datasets: glob patterns of dataset names with namespace: `s3://lake/orders*`.
+        severity: severity of the incident; None: SEV1 for the rule PRIVACY, else no severity.
+        type: type of the incident; None: by the fault.
         assign: person or team that a new incident is assigned to.
-        ignore: whether the fault opens nothing.
+        ignore: whether such a fault opens no incident.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,7 +85,7 @@ class OpenEntry(BaseModel):
         return any(fnmatchcase(name, pattern) for pattern in self.datasets)
 
     def severity_of(self, fault: DataFault) -> IncidentSeverity | None:
-        """Severity of the incident of a fault."""
+        """Severity of the incident for a fault; None: no severity."""
         return self.severity or (IncidentSeverity.SEV1 if fault.rule == "PRIVACY" else None)
 
 
@@ -119,7 +121,7 @@ def default_fault_policy() -> FaultPolicy:
 
 
 def default_fault_policy_text() -> str:
-    """Return the default policy's file: a beginning for a policy of one's own."""
+    """Return the text of the default policy's file, a template for other policies."""
     return files(__package__).joinpath("default_fault_policy.toml").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Datasets that weren't written within their declared freshness, or that of a consumer that reads them."""
+"""Datasets that weren't written within their declared freshness, or the declared freshness of a consumer."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import IncidentClock, IncidentScope, RunEventType
 
 _LATEST_RUNS: Final = 20
-"""Latest complete runs among which one of a batch job is searched."""
+"""Number of latest complete runs among which a run of a batch job is searched."""
 _AFTER: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Promise:
-    """Freshness that is declared of a dataset: the shortest of all.
+    """Shortest freshness that is declared for a dataset.
 
     Attributes:
         asset: the dataset.
         node: Neo4j's id of the dataset.
-        seconds: longest time between writes.
-        by: consumer for which it is declared; None: declared of the dataset.
+        seconds: longest allowed time between writes.
+        by: consumer that declares the freshness; None: it is declared for the dataset itself.
     """
 
     asset: Asset
@@ -48,10 +48,10 @@ class _Promise:
 def late_datasets(tx: Transaction, since: datetime, now: datetime) -> FoundFaults:
     """Find datasets whose last complete write is older than their declared freshness.
 
-    A run that completed is a complete write, and so is each micro-batch. The part is all that was written up to then.
+    A completed run is a complete write, and so is each micro-batch. The bad part is all data up to the last write.
 
     Args:
-        since: only freshness that was missed since then: what was late before opens nothing.
+        since: look-back: datasets that became late before this time are only named in `earlier`.
         now: time at which datasets have to be fresh.
     """
     rows = tx.rows("faults/promised") if tx.declarations else []
@@ -105,7 +105,7 @@ def late_datasets(tx: Transaction, since: datetime, now: datetime) -> FoundFault
 
 
 def _last_writes(tx: Transaction, promises: Sequence[_Promise]) -> dict[str, datetime]:
-    """Return when the last complete write of datasets ended, by key; datasets without a known one are left out."""
+    """For the key of each dataset: end of its last complete write. Datasets without a known write are left out."""
     statuses = status_of(tx, {each.node: each.asset for each in promises})
     found = {}
     for each in promises:

@@ -21,12 +21,12 @@ _UNNAMED: Final = "an unknown job"
 
 
 def cause_text(text: str) -> str:
-    """Return a cause of at most `MOST_OF_A_CAUSE` characters; a digest stands for what is beyond."""
+    """Return a cause of at most `MOST_OF_A_CAUSE` characters; a digest replaces the text beyond."""
     return text if len(text) <= MOST_OF_A_CAUSE else with_digest(text, text)
 
 
 def job_text(namespace: str | None, name: str | None) -> str:
-    """A job's name in a sentence."""
+    """Name of a job for a sentence."""
     return _UNNAMED if namespace is None or name is None else spelling(namespace, name)
 
 
@@ -36,8 +36,8 @@ class FaultyQuery:
 
     Attributes:
         query_id: id of the query.
-        text: its name, else the beginning of its id.
-        job: name of its job.
+        text: name of the query, else the beginning of its id.
+        job: name of the query's job.
     """
 
     query_id: str
@@ -46,7 +46,7 @@ class FaultyQuery:
 
 
 def faulty_queries(tx: Transaction, keys: Iterable[str]) -> dict[str, FaultyQuery]:
-    """Look up streaming queries by key."""
+    """Look up streaming queries. The keys of the result are keys of the queries."""
     rows = tx.rows("faults/queries", queries=sorted(set(keys)))
     return {
         row["query"]: FaultyQuery(
@@ -57,7 +57,7 @@ def faulty_queries(tx: Transaction, keys: Iterable[str]) -> dict[str, FaultyQuer
 
 
 class ShownDatasets:
-    """Datasets of rows under the names that answers show."""
+    """Datasets of a statement's rows, under the names that answers show."""
 
     def __init__(self, tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> None:
         self._tx = tx
@@ -71,15 +71,15 @@ class ShownDatasets:
         return asset if node is None else node.asset
 
     def of(self, key: str) -> Asset:
-        """Dataset that is shown for a row's."""
+        """Shown dataset for the key of a row's dataset."""
         return self._shown[key]
 
     def key_of(self, namespace: str, name: str) -> str:
-        """Key of the dataset that is shown for a name."""
+        """Key of the shown dataset for a name of a dataset."""
         return self._identities.shown(dataset_key(self._tx.tenant, namespace, name))
 
     def column(self, asset: Asset, name: str | None) -> str | None:
-        """Path of a dataset's column as the graph has it; None if it has none of that name."""
+        """Path of a dataset's column as in the graph; None: the dataset has no column of this name."""
         if name is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Writes that no sound run made: of failed runs that had committed, and of versions of which no run is known."""
+"""Writes of failed runs that had committed output, and versions of tables that no known run wrote."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from headwater_graph.keys import version_key
 from headwater_schemas.events import IncidentScope, PublicationState, RunEventType
 
 MOST_VERSIONS: Final = 5_000
-"""Versions written from outside, at any time, that are looked at."""
+"""Maximum number of versions without a known writer, of any time, that are read."""
 
 
 def failed_after_commit(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find runs that failed or were aborted since a time, and had committed output.
+    """Find runs that failed or were aborted at `since` or later, after they had committed output.
 
-    Committed: the run reports a publication, or of an output a position, rows, files or bytes. Micro-batches are
-    committed one by one: of a streaming run only versions that a failed one wrote count.
+    A run has committed output if it reports a publication, or a position, rows, files or bytes of an output.
+    Micro-batches are committed one by one: for a streaming run only versions that a failed micro-batch wrote count.
     """
     states = [state.value for state in RunEventType if state is not RunEventType.COMPLETE]
     rows = tx.rows("faults/failed_runs", states=states, since=since, limit=MOST_FAULTS + 1)
@@ -61,7 +61,7 @@ def has_committed(run: Mapping[str, Any], use: Mapping[str, Any]) -> bool:
 
     Args:
         run: properties of a run that failed, was aborted, or has no end.
-        use: properties of its PRODUCED.
+        use: properties of the run's PRODUCED relationship to the output.
     """
     publication = run.get("publication")
     if use.get("uncommitted") or publication == PublicationState.UNPUBLISHED:
@@ -83,9 +83,9 @@ def _parts(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[Incident
 
 
 def written_from_outside(tx: Transaction, since: datetime) -> FoundFaults:
-    """Find versions that no known run wrote, upon which a run wrote since a time.
+    """Find versions that no known run wrote, and after which a run wrote the next version at `since` or later.
 
-    The part is that version, or, where the graph doesn't know it by itself, the first one upon it.
+    The bad part is the version without a known writer. If the graph doesn't have this version, it is the next one.
     """
     names = several_names(tx)
     row = tx.one("checks/written_from_outside", exempt=[], after="", limit=MOST_VERSIONS, names=names)

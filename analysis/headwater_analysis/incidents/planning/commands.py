@@ -14,9 +14,9 @@ from headwater_analysis.trace.uses import partitions_of
 from headwater_schemas.ranges import partition_text
 
 MOST_FILES: Final = 100
-"""Files that a command names; with more, it names their partitions, or all of the dataset."""
+"""Maximum number of files that a command names; with more, it names their partitions, or the whole dataset."""
 FILE: Final = "--file"
-"""Option with paths, which are texts of jobs (`texts`)."""
+"""Option with paths. Paths are texts of jobs (`texts`), which not every asker may see."""
 _AGAIN: Final = "Written again."
 _DONE: Final = "Repaired by its plan."
 _SCHEMES: Final = ("file", "s3", "s3a", "gs", "abfss", "wasbs", "hdfs", "dbfs")
@@ -27,7 +27,7 @@ class PlanCommands:
 
     Args:
         incident: id of the incident.
-        tenant: tenant of the lineage; commands name any but the default one.
+        tenant: tenant of the lineage; commands name it unless it is the default tenant.
     """
 
     def __init__(self, incident: str, tenant: str) -> None:
@@ -39,11 +39,11 @@ class PlanCommands:
         return self._line("runs", "show", run_id)
 
     def gate(self, dataset: Asset) -> str:
-        """Command that shows whether a dataset is free."""
+        """Command that shows whether open incidents hold a dataset."""
         return self._line("gate", dataset.spelling)
 
     def refresh(self) -> str:
-        """Command that records what is left."""
+        """Command that records the reach that is left."""
         return self._line("incident", "refresh", self._incident)
 
     def resolve(self) -> str:
@@ -51,7 +51,7 @@ class PlanCommands:
         return self._line("incident", "resolve", self._incident, "repaired", "--reason", _DONE)
 
     def campaign_note(self) -> str:
-        """Sentence on how a rerun becomes a run of the campaign with the incident's id."""
+        """Sentence on how to start a rerun as a run of the campaign with the incident's id."""
         return (
             f"Start it with HEADWATER_JOB_CAMPAIGN={shlex.quote(self._incident)}, and "
             f"`{self._line('campaign', self._incident)}` shows what it restated."
@@ -62,7 +62,7 @@ class PlanCommands:
         return self._line("incident", "repair", self._incident, "--consumer", consumer, "--reason", _DONE)
 
     def repair(self, part: Part) -> list[str]:
-        """Commands that declare a part repaired, by its `narrowing`."""
+        """Commands that declare a part repaired, with the options of `narrowing`."""
         option, values = narrowing(part)
         return [
             self._line(
@@ -78,9 +78,9 @@ class PlanCommands:
 
 
 def narrowing(part: Part) -> tuple[str, list[list[str]]]:
-    """Option that narrows a dataset to a part, and its values for each command.
+    """Option that narrows a dataset to a part, and the values of the option for each command.
 
-    An empty option: which records, files or version it is isn't known, and the command takes all of the dataset.
+    If the records, files or version of the part aren't known, the option is empty: the command names the whole dataset.
     """
     if part.kind is PartKind.OFFSETS:
         return "--offsets", [[partition_text(span.partition, span.start, span.end) for span in part.offsets]]
@@ -95,15 +95,15 @@ def narrowing(part: Part) -> tuple[str, list[list[str]]]:
 
 
 def clear_task(dag: str, task: str, logical_date: str) -> str:
-    """Airflow's command that clears one task of one logical date, so that its scheduler runs it again."""
+    """Airflow's command that clears a task of one logical date, so that the scheduler runs the task again."""
     dates = ("-s", logical_date, "-e", logical_date)
     return shlex.join(("airflow", "tasks", "clear", dag, "-t", f"^{re.escape(task)}$", *dates))
 
 
 def restore(dataset: Asset, format_: str, version: str) -> str | None:
-    """Statement of Spark SQL that restores a table to a version; None where its name for SQL isn't known.
+    """Statement of Spark SQL that restores a table to a version; None: the table's name in SQL isn't known.
 
-    Iceberg's is run in the table's catalog, whose name in Spark isn't known.
+    Iceberg's statement has to be run in the catalog of the table: the graph doesn't have the catalog's name in Spark.
 
     Args:
         dataset: the table.

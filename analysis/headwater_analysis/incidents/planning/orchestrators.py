@@ -1,4 +1,4 @@
-"""Facts that a job declares or its orchestrator records: tasks to clear, and mappings of partitions."""
+"""Facts that a job declares or its orchestrator reports: tasks to clear, and mappings of partitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AirflowTask:
 
 
 def airflow_tasks(tx: Transaction, runs: Sequence[str]) -> tuple[list[AirflowTask], bool]:
-    """Find the tasks of Airflow that runs belong to, in order, and whether each run's is known.
+    """Find the Airflow tasks of runs, in order, and whether the task of each run is known.
 
     Args:
         runs: keys of the runs.
@@ -49,7 +49,7 @@ class PartitionRule:
     Attributes:
         input, output: keys of the datasets, as declared.
         input_field, output_field: their partition columns.
-        transform: rule that makes the second of the first.
+        transform: rule that computes the output's value from the input's value.
     """
 
     input: str
@@ -61,12 +61,12 @@ class PartitionRule:
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _LENGTHS: Final = {"day": 10, "month": 7, "year": 4}
-"""Rule that makes a date of a longer one ⇒ characters that it keeps."""
+"""Rule that shortens a date ⇒ number of characters that it keeps."""
 _SAME: Final = frozenset({"identity", "same"})
 
 
 def _transformed(transform: str, value: str) -> str | None:
-    """Apply a declared rule, such as `month` or `month of`; None where it doesn't apply, or is text for people."""
+    """Apply a declared rule, such as `month` or `month of`; None: it doesn't fit the value, or is text for people."""
     rule = transform.strip().lower().removesuffix(" of")
     if rule in _SAME:
         return value
@@ -83,7 +83,7 @@ def partition_rules(tx: Transaction, job: str) -> list[PartitionRule]:
 
 
 def mapped(rule: PartitionRule, partitions: Iterable[str]) -> tuple[str, ...]:
-    """Partitions of the output that a rule makes of partitions of the input; empty unless all of them are known.
+    """Partitions of the output for partitions of the input, by a rule; empty unless the rule fits all of them.
 
     Args:
         partitions: partitions of the input as `key=value` paths.

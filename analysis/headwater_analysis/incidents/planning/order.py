@@ -1,8 +1,8 @@
-"""Order of repairs: steps whose output is still bad ⇒ groups, each after all that write what it reads.
+"""Order of repairs: steps whose output is still bad ⇒ groups; a group comes after the groups that write its input.
 
-All steps of one batch job, or of one streaming query, are one group, unless its own output comes back to it through
-others. A group in such a cycle is split by depth, and of two groups in it only the one at the smaller depth can be
-before the other. A group that reads what it writes itself stays whole: its runs are repaired in their order.
+All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to it through
+other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A group
+that reads its own output stays whole: its runs are repaired in their order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class BadStep:
     Attributes:
         hop: the step.
         left: parts of its output that are still bad.
-        reads: keys of the datasets of which it read bad parts.
-        wrote_start: whether its output is what the scope names, and not derived from that.
+        reads: keys of the datasets of which the step read bad parts.
+        wrote_start: whether the scope names the step's output, so that the output isn't derived from other bad data.
     """
 
     hop: Hop
@@ -38,9 +38,9 @@ class RepairGroup:
 
     Attributes:
         steps: the steps, the earliest first.
-        after: places, in the order of the groups, of those that have to be repaired before.
-        reads_own: whether it reads what it writes.
-        in_cycle: whether its output comes back to it through others.
+        after: indices, in the list of groups, of the groups that have to be repaired before.
+        reads_own: whether the group reads its own output.
+        in_cycle: whether the group's output comes back to it through other groups.
     """
 
     steps: tuple[BadStep, ...]
@@ -49,45 +49,37 @@ class RepairGroup:
     in_cycle: bool
 
     @property
-    def depth(self) -> int:
-        """Hops from the origin."""
-        return _depth(self.steps)
-
-    @property
     def reads(self) -> frozenset[str]:
-        """Keys of the datasets of which it read bad parts."""
+        """Keys of the datasets of which the group read bad parts."""
         return _reads(self.steps)
 
     @property
     def writes(self) -> frozenset[str]:
-        """Keys of the datasets in which it left bad parts."""
+        """Keys of the datasets to which the group wrote parts that are still bad."""
         return _writes(self.steps)
 
 
 def repair_groups(steps: Iterable[BadStep]) -> list[RepairGroup]:
-    """Group steps, and put the groups in order: by what they read, then by depth, then by name."""
+    """Group steps, and sort the groups: writers before readers, then by depth, then by name of the job."""
     whole = _grouped(steps, by_depth=False)
     cyclic = _in_cycles(whole)
-    groups = [each for place, each in enumerate(whole) if place not in cyclic]
+    groups = [each for index, each in enumerate(whole) if index not in cyclic]
     alone = len(groups)
-    groups += _grouped((step for place in sorted(cyclic) for step in whole[place]), by_depth=True)
-    before: dict[int, set[int]] = {}
-    writers = _writers(groups)
-    for place, group in enumerate(groups):
-        found = {other for key in _reads(group) for other in writers[key] if other != place}
-        if place >= alone:
-            found = {other for other in found if other < alone or _depth(groups[other]) < _depth(group)}
-        before[place] = found
+    groups += _grouped((step for index in sorted(cyclic) for step in whole[index]), by_depth=True)
+    before = _before(groups)
+    for index in range(alone, len(groups)):
+        depth = _depth(groups[index])
+        before[index] = {other for other in before[index] if other < alone or _depth(groups[other]) < depth}
     order = _ordered(groups, before)
-    numbers = {place: number for number, place in enumerate(order)}
+    numbers = {index: number for number, index in enumerate(order)}
     return [
         RepairGroup(
-            steps=tuple(groups[place]),
-            after=tuple(sorted(numbers[other] for other in before[place])),
-            reads_own=bool(_reads(groups[place]) & _writes(groups[place])),
-            in_cycle=place >= alone,
+            steps=tuple(groups[index]),
+            after=tuple(sorted(numbers[other] for other in before[index])),
+            reads_own=bool(_reads(groups[index]) & _writes(groups[index])),
+            in_cycle=index >= alone,
         )
-        for place in order
+        for index in order
     ]
 
 
@@ -117,53 +109,56 @@ def _writes(group: Iterable[BadStep]) -> frozenset[str]:
     return frozenset(part.dataset.key for step in group for part in step.left)
 
 
-def _writers(groups: Sequence[Sequence[BadStep]]) -> Mapping[str, set[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
-    for place, group in enumerate(groups):
+def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
+    """For the index of each group: indices of the other groups that write a dataset which it reads."""
+    writers: dict[str, set[int]] = defaultdict(set)
+    for index, group in enumerate(groups):
         for key in _writes(group):
-            found[key].add(place)
-    return found
+            writers[key].add(index)
+    return {
+        index: {other for key in _reads(group) for other in writers[key] if other != index}
+        for index, group in enumerate(groups)
+    }
+
+
+def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
+    """For the index of each group: indices of the groups that wait for it."""
+    after: dict[int, set[int]] = {index: set() for index in before}
+    for index, others in before.items():
+        for other in others:
+            after[other].add(index)
+    return after
 
 
 def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
-    """Places of groups in cycles of several groups, and between two such cycles."""
-    writers = _writers(groups)
-    before = {
-        place: {other for key in _reads(group) for other in writers[key] if other != place}
-        for place, group in enumerate(groups)
-    }
-    after: dict[int, set[int]] = {place: set() for place in before}
-    for place, others in before.items():
-        for other in others:
-            after[other].add(place)
+    """Indices of groups in cycles of several groups, and between two such cycles."""
+    before = _before(groups)
+    after = _after(before)
     left = set(before)
     for ahead, behind in ((before, after), (after, before)):
-        free = [place for place in left if not ahead[place] & left]
+        free = [index for index in left if not ahead[index] & left]
         while free:
-            place = free.pop()
-            left.discard(place)
-            free += [other for other in behind[place] & left if not ahead[other] & left]
+            index = free.pop()
+            left.discard(index)
+            free += [other for other in behind[index] & left if not ahead[other] & left]
     return left
 
 
 def _ordered(groups: Sequence[Sequence[BadStep]], before: Mapping[int, set[int]]) -> list[int]:
-    waiting = {place: len(others) for place, others in before.items()}
-    after: dict[int, list[int]] = defaultdict(list)
-    for place, others in before.items():
-        for other in others:
-            after[other].append(place)
+    waiting = {index: len(others) for index, others in before.items()}
+    after = _after(before)
 
-    def rank(place: int) -> tuple[int, str, int]:
-        job = groups[place][0].hop.step.job
-        return _depth(groups[place]), "" if job is None else f"{job.namespace} {job.name}", place
+    def rank(index: int) -> tuple[int, str, int]:
+        job = groups[index][0].hop.step.job
+        return _depth(groups[index]), "" if job is None else f"{job.namespace} {job.name}", index
 
-    free = [rank(place) for place, number in waiting.items() if not number]
+    free = [rank(index) for index, number in waiting.items() if not number]
     heapq.heapify(free)
     order: list[int] = []
     while free:
-        *_, place = heapq.heappop(free)
-        order.append(place)
-        for other in after[place]:
+        *_, index = heapq.heappop(free)
+        order.append(index)
+        for other in after[index]:
             waiting[other] -= 1
             if not waiting[other]:
                 heapq.heappush(free, rank(other))

@@ -1,15 +1,15 @@
-"""Repair plan of an incident: everything that has to be done, in order, so that nothing bad is left.
+"""Repair plan of an incident: steps in an order after which no bad data is left.
 
 | step      | comes after                                                                             |
 |-----------|-----------------------------------------------------------------------------------------|
-| NOTIFY    | nothing: who reads bad data has to know now                                             |
-| CORRECT   | nothing: each part of the scope that still has bad data                                 |
-| RERUN, REPROCESS | the corrections of what it read or is, and all steps that write what it read (`order`) |
-| DECLARE   | the steps that write the dataset: where nothing is overwritten, the graph doesn't show it |
-| NOTIFY    | the steps that clean what the consumer reads                                            |
-| RESOLVE   | all of them                                                                             |
+| NOTIFY    | nothing: consumers of bad data have to know at once                                     |
+| CORRECT   | nothing; one step for each part of the scope that still has bad data                    |
+| RERUN, REPROCESS | corrections of the step or its input, and the steps that write its input (`order`) |
+| DECLARE   | the steps that write the dataset; only for data whose repair the graph can't show       |
+| NOTIFY    | the steps that clean the datasets that the consumer reads                               |
+| RESOLVE   | all other steps                                                                         |
 
-The plan is of the graph as it is now: once a rerun has replaced bad data, its step is gone.
+The plan is computed from the graph as it is now: a step disappears when a rerun has replaced its bad data.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.blast_radius import LIMIT, split_outputs
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
@@ -48,13 +49,13 @@ def plan(reader: Reader, incident_id: str, *, limit: int = LIMIT, arrivals: Arri
     """Plan the repair of everything that an incident reached, as the graph is now.
 
     Args:
-        incident_id: its id, or the beginning of it.
+        incident_id: id of the incident, or the beginning of the id.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
 
     Raises:
         NotFoundError: no incident has this id.
-        AmbiguousError: several ids begin so.
+        AmbiguousError: several ids have this beginning.
     """
 
     def question(tx: Transaction) -> IncidentPlan:
@@ -68,14 +69,7 @@ def plan(reader: Reader, incident_id: str, *, limit: int = LIMIT, arrivals: Arri
 def plan_of(
     tx: Transaction, incident: str, state: IncidentState, reach: IncidentReach, *, limit: int = LIMIT
 ) -> IncidentPlan:
-    """Plan the repair of what an incident reached, as part of another question; see `plan`.
-
-    Args:
-        incident: its id.
-        state: its state.
-        reach: everything that it reached.
-        limit: as in `plan`.
-    """
+    """Plan the repair of an incident with this id, state and reach, as part of another question; see `plan`."""
     return _Planner(tx, incident, state, reach, limit).planned()
 
 
@@ -85,9 +79,9 @@ class _Correction:
 
     Attributes:
         part: the part.
-        starts: keys of the datasets that it names, as far as they hold bad data.
-        steps: steps that wrote bad data by themselves, or what the part names.
-        loads: keys of those datasets of which no known step wrote some bad data.
+        starts: keys of the datasets that the part names, if they hold bad data.
+        steps: steps that wrote bad data themselves, or that wrote the data that the part names.
+        loads: keys of those `starts` with bad data that no known step wrote.
     """
 
     part: ResolvedPart
@@ -105,7 +99,7 @@ class _Planner:
         self._clean: dict[str, set[int]] = defaultdict(set)
         """Key of a dataset ⇒ numbers of the steps that clean it."""
         self._appended: dict[str, list[Part]] = defaultdict(list)
-        """Key of a dataset ⇒ bad parts that the graph doesn't show as clean afterwards."""
+        """Key of a dataset ⇒ bad parts that the graph won't show as clean after the steps."""
         self._reruns: dict[str, list[Rerun]] = defaultdict(list)
         """Key of a dataset ⇒ later runs that may have repaired it."""
 
@@ -142,7 +136,7 @@ class _Planner:
         )
 
     def _writers(self, start: Sequence[Part]) -> tuple[list[BadStep], bool]:
-        """Steps that wrote what the scope names, and whether a limit left some out."""
+        """Steps that wrote the data that the scope names, and whether a limit left some out."""
         context = Context(self._context.tx, self._context.datasets, backward=True, horizon=None, limit=self._limit)
         found = follow(context, start, depth=1, limit=self._limit)
         steps = [
@@ -178,7 +172,7 @@ class _Planner:
         if consumers:
             self._add(
                 RepairStepKind.NOTIFY,
-                f"Notify {len(consumers):,} consumer{'s' * (len(consumers) != 1)}: bad data in what they read",
+                f"Notify {amount(len(consumers), 'consumer')}: their input holds bad data",
                 consumers=consumers,
             )
         corrected = [(each, self._correct(each)) for each in corrections]
@@ -191,14 +185,16 @@ class _Planner:
             gates = (self._commands.gate(replace(read, column=None)) for read in consumer.reads)
             self._add(
                 RepairStepKind.NOTIFY,
-                f"Notify {consumer.name}: what it reads is clean again",
+                f"Notify {consumer.name}: the datasets that it reads are clean again",
                 set[int]().union(*cleaned),
                 consumers=(consumer,),
                 commands=tuple(dict.fromkeys(gates)),
             )
         if self._steps:
             needed = {number for step in self._steps for number in step.after}
-            unfinished = [] if self._reach.complete else ["Not all that it reached is known: find that out before."]
+            unfinished = (
+                [] if self._reach.complete else ["The reach of the incident isn't fully known: clarify it first."]
+            )
             self._add(
                 RepairStepKind.RESOLVE,
                 f"Resolve {self._incident}",
@@ -247,19 +243,19 @@ class _Planner:
         for key in sorted(each.loads):
             name = self._context.datasets[key].spelling
             if each.steps:
-                yield f"No known run wrote some of the bad data in {name}: load that again from its source."
+                yield f"No known run wrote some of the bad data in {name}: load this part again from its source."
             else:
                 yield f"No known run wrote the bad data in {name}: load it again from its source."
         if jobs:
             named = ", ".join(sorted(job_name(job) for job in jobs))
             codes = ", ".join(sorted({run.code_version for run in runs if run.code_version is not None}))
             code = f" with code {codes}" if codes else ", with code of unknown version"
-            yield f"It was written by {named}{code}: correct the code, its configuration, or its input."
+            yield f"The bad data was written by {named}{code}: correct the code, its configuration, or its input."
         if each.part.why:
             yield each.part.why
 
     def _good_code(self, job: Asset) -> str | None:
-        """Code version of the last run that is known to be good, before a bad one."""
+        """Code version of the last good run before the first bad one; None: not known."""
         turns = [turn for turn in quality_turns(self._context.tx, job) if turn.first_bad_run or turn.first_bad]
         runs = [turn.last_good_run for turn in turns if turn.last_good_run is not None]
         codes = {run.code_version for run in runs}
@@ -269,7 +265,7 @@ class _Planner:
         numbers: list[int] = []
         tainted = frozenset(run.run_id for hop in self._reach.blast.hops for run in hop.step.runs)
         for group in groups:
-            after = {numbers[place] for place in group.after}
+            after = {numbers[index] for index in group.after}
             for each, number in corrected:
                 if each.loads & group.reads or any(step in each.steps for step in group.steps):
                     after.add(number)
@@ -288,11 +284,11 @@ class _Planner:
             [dataset] = {part.dataset.key: part.dataset for part in parts}.values()
             of_files = [part for part in parts if narrowing(part)[0] == FILE]
             others = [part for part in parts if part not in of_files]
-            notes = ["If an overwrite of it arrives in the graph, the plan has no such step any more."]
+            notes = ["The step disappears from the plan when the graph gets an overwrite of this data."]
             if any(part.kind is PartKind.OFFSETS for part in parts):
                 notes = ["Records of a topic can't be overwritten: declare them once all readers skip them."]
             if not all(narrowing(part)[0] for part in parts):
-                notes.append("Which part of it is bad isn't known: this declares all of it.")
+                notes.append("The bad part isn't known: the command declares the whole dataset.")
             evidence = self._reruns[dataset.key]
             notes += [each.note for each in evidence]
             number = self._add(
@@ -320,11 +316,11 @@ class _Planner:
 
 
 def _is_of_others(part: Part, written: Iterable[Part]) -> bool:
-    """Return whether no known step wrote some of a part; known of records and files only, else of all or nothing."""
+    """Return whether the steps didn't write all of a part. Parts other than records and files count as a whole."""
     same = [each for each in written if each.dataset.key == part.dataset.key]
     if part.kind is PartKind.OFFSETS and same:
         rest = difference(spans_of(part.offsets), spans_of(span for each in same for span in each.offsets))
-        # All of a topic has no end: beyond the known records there are none.
+        # A whole topic ends at MOST_OFFSET: beyond the known records there is nothing to load.
         return any(end != MOST_OFFSET for _, _, end in flat(rest))
     if part.kind is PartKind.FILES and part.files and all(each.kind is PartKind.FILES for each in same):
         return not set(part.files) <= {path for each in same for path in each.files}

@@ -1,4 +1,4 @@
-"""Answer of a repair plan: steps in order, each with the facts and the commands that it needs."""
+"""Answer of a repair plan: steps in order, each with its facts and commands."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from headwater_schemas.events import Certainty
 class RepairStepKind(StrEnum):
     """Kind of a step.
 
-    - NOTIFY: people who read bad data, or read clean data again.
-    - CORRECT: what made the bad data: code, configuration, or the source.
-    - RERUN: runs of a batch job.
-    - REPROCESS: micro-batches of a streaming query.
-    - DECLARE: parts that no rerun in the graph shows as clean.
-    - RESOLVE: the incident itself.
+    - NOTIFY: notify consumers that read bad data, or whose datasets are clean again.
+    - CORRECT: correct the origin of the bad data: code, configuration, or the source.
+    - RERUN: run a batch job again.
+    - REPROCESS: run micro-batches of a streaming query again.
+    - DECLARE: declare parts repaired whose repair the graph can't show.
+    - RESOLVE: resolve the incident.
     """
 
     NOTIFY = "NOTIFY"
@@ -39,8 +39,8 @@ class Overwrite:
 
     Attributes:
         dataset: the output.
-        partitions: partitions as `key=value` paths; empty: all of it.
-        why: the facts behind it, as a sentence.
+        partitions: partitions as `key=value` paths; empty: the whole output.
+        why: reason for this choice, as a sentence.
     """
 
     dataset: Asset
@@ -55,8 +55,8 @@ class KafkaRange:
     Attributes:
         cluster: namespace of the topics: `kafka://broker:9092`.
         assign: option `assign`: partitions by topic.
-        starting_offsets: option `startingOffsets`: the first offsets.
-        ending_offsets: option `endingOffsets`: the offsets after the last.
+        starting_offsets: option `startingOffsets`: first offset by topic and partition.
+        ending_offsets: option `endingOffsets`: offset after the last one, by topic and partition.
     """
 
     cluster: str
@@ -70,9 +70,10 @@ class ReplayedBatches:
     """Micro-batches to run again.
 
     Attributes:
-        first_batch, last_batch: both included; the last one is the last that state spread bad records to.
-        inputs: everything that they read.
-        kafka: the same for Spark, where all of it is offsets of topics; empty otherwise.
+        first_batch, last_batch: first and last micro-batch, both inclusive. The last one is the last micro-batch to
+            which state spread bad records.
+        inputs: all input of these micro-batches.
+        kafka: `inputs` as options of Spark's Kafka source; empty: some input isn't a range of offsets.
     """
 
     first_batch: int
@@ -83,13 +84,14 @@ class ReplayedBatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierInput:
-    """Input from before the first bad micro-batch, which the state has to be built of again.
+    """Input before the first bad micro-batch, from which the query's state has to be built again.
 
     Attributes:
         first_batch: first micro-batch whose input the state may have held; None: not known.
-        kafka: its start up to the first bad micro-batch, where known.
-        event_time: no record of an earlier event time is needed; None: not known.
-        why: the facts behind it, as sentences.
+        kafka: input from `first_batch` up to the first bad micro-batch, as options of Spark's Kafka source; empty: not
+            known.
+        event_time: least event time of the needed records; None: not known.
+        why: facts behind these values, as sentences.
     """
 
     first_batch: int | None
@@ -104,12 +106,13 @@ class QueryReplay:
 
     Attributes:
         query_id, query_name: id and name of the query.
-        checkpoint: location of its checkpoint, where known.
-        restart_after: last micro-batch before the bad ones: a checkpoint with `offsets/<n>` and `commits/<n>` up to it
-            starts with the first bad one. None: the first one of all is bad.
+        checkpoint: location of the query's checkpoint; None: not known.
+        restart_after: last micro-batch n before the bad ones: a checkpoint whose latest files are `offsets/<n>` and
+            `commits/<n>` starts with the first bad micro-batch. None: the query's first micro-batch is bad.
         newest_batch: newest known micro-batch.
         batches: bad micro-batches, ascending.
-        earlier: for a query with state, the input that it needs from before; None: it keeps none, or none is known.
+        earlier: for a query with state: earlier input that the state needs. None: the query keeps no state, or none is
+            known.
     """
 
     query_id: str
@@ -123,7 +126,7 @@ class QueryReplay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairStep:
-    """A step of a plan. Members that its kind doesn't need are empty.
+    """A step of a plan. Fields that the step's kind doesn't need are empty.
 
     Attributes:
         number: number of the step, from 1.
@@ -131,19 +134,19 @@ class RepairStep:
         after: numbers of the steps that have to be done before.
         title: the step in one line.
         job: job of the runs or query.
-        runs: bad runs, the earliest first; of a query its starts.
-        good_code_version: code version of the last run of the job that is known to be good.
-        inputs: of runs, everything that they read.
-        skip: records among the inputs that stay bad: a topic can't be overwritten.
-        outputs: parts that hold bad data, and are to be replaced or declared.
+        runs: bad runs, the earliest first; for a streaming query: runs of its bad micro-batches.
+        good_code_version: code version of the job's last run that is known to be good.
+        inputs: for batch runs: all input.
+        skip: bad records among the input that can't be replaced, because they are in a topic.
+        outputs: parts with bad data, which have to be replaced or declared.
         overwrite: partitions of the outputs to write again.
         query: facts for reprocessing.
         consumers: consumers to notify.
         certainty: weakest certainty of the outputs.
         notes: further facts and caveats, as sentences.
-        commands: commands of a shell, to paste.
-        file_commands: likewise, those that name files.
-        sql: statements to restore a table to the version before, to paste.
+        commands: shell commands to paste.
+        file_commands: shell commands to paste that name files.
+        sql: SQL statements to paste, which restore a table to the version before the bad data.
     """
 
     number: int
@@ -168,18 +171,18 @@ class RepairStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentPlan:
-    """Answer: the order of repairs after which no bad data of an incident is left.
+    """Answer: steps in an order after which no bad data of an incident is left.
 
     Attributes:
-        incident: its id.
-        title: one line for people.
-        steps: the steps in order.
+        incident: id of the incident.
+        title: title of the incident; None: not stated.
+        steps: steps in order.
         clean_again: number of runs and ranges of micro-batches whose bad output is gone or declared repaired.
-        nothing_left: true: no step is left, and everything that was reached is known.
+        nothing_left: true: no step is left, and the whole reach is known.
         complete: false: there may be more to repair.
-        unknown: what isn't known, a few words each; empty if all is.
-        not_known: likewise, as sentences.
-        spreading: queries whose state may still write of bad records, a sentence each.
+        unknown: unknown facts, a few words each; empty: everything is known.
+        not_known: unknown facts, as sentences.
+        spreading: queries whose state may still put bad records into their output, a sentence each.
         notes: further remarks, as sentences.
     """
 

@@ -17,11 +17,11 @@ from headwater_graph.keys import query_key
 
 
 def query_replay(context: Context, hops: Iterable[Hop]) -> QueryReplay | None:
-    """Find how to reprocess the micro-batches of one query; None if none of them is known.
+    """Find the facts for reprocessing micro-batches of one query; None: none of the micro-batches is known.
 
     Args:
         context: context of the trace.
-        hops: its steps with bad output.
+        hops: hops of one query whose output is bad.
     """
     known = [hop.step for hop in hops if hop.step.query_id is not None]
     key = query_key(context.tx.tenant, known[0].query_id or "") if known else ""
@@ -41,13 +41,17 @@ def query_replay(context: Context, hops: Iterable[Hop]) -> QueryReplay | None:
         checkpoint=None if stored is None else stored["location"],
         restart_after=first - 1 if first > 0 else None,
         newest_batch=query.last_batch,
-        batches=tuple(_replayed(context, query, *each) for each in bad),
+        batches=tuple(
+            ReplayedBatches(first_batch=first, last_batch=last, inputs=read, kafka=kafka_ranges(read))
+            for first, last in bad
+            for read in [_read(context, query, first, last)]
+        ),
         earlier=_earlier(context, query, first),
     )
 
 
 def batch_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merge ranges of batch ids, both ends included, where one overlaps or follows another; ascending."""
+    """Merge ranges of batch ids (both ends inclusive) that overlap or follow one another; ascending."""
     out: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if out and first <= out[-1][1] + 1:
@@ -57,13 +61,11 @@ def batch_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _replayed(context: Context, query: Query, first: int, last: int) -> ReplayedBatches:
-    read = _read(context, query, first, last)
-    return ReplayedBatches(first_batch=first, last_batch=last, inputs=read, kafka=kafka_ranges(read))
-
-
 def _read(context: Context, query: Query, first: int, last: int) -> tuple[Part, ...]:
-    """Everything that micro-batches read, both ends included; an upper bound if there are many."""
+    """All input of the micro-batches from `first` to `last`, both inclusive.
+
+    With many micro-batches only the two outermost are read, and the result is an upper bound.
+    """
     batches, complete = ends(context, query, first, last)
     if not batches:
         return ()
@@ -73,9 +75,10 @@ def _read(context: Context, query: Query, first: int, last: int) -> tuple[Part, 
 
 
 def kafka_ranges(parts: Sequence[Part]) -> tuple[KafkaRange, ...]:
-    """Options of Spark's Kafka source that read parts, by cluster; none unless all of them are offsets of topics.
+    """Options with which Spark's Kafka source reads these parts, one item per cluster.
 
-    Spark reads one range of each partition: from the first offset of its ranges to the last.
+    Empty if any part isn't a range of offsets. Spark reads one range of each partition: from the first to the last
+    offset of the parts.
     """
     if not all(part.kind is PartKind.OFFSETS for part in parts):
         return ()
@@ -99,7 +102,7 @@ def _options(cluster: str, topics: Mapping[str, Mapping[int, tuple[int, int]]]) 
 
 
 def _earlier(context: Context, query: Query, first: int) -> EarlierInput | None:
-    """Find the input from before a micro-batch that its output may depend on; None if the query keeps no state."""
+    """Find earlier input that the output of micro-batch `first` may depend on through state; None: no state is kept."""
     [found] = stretches(context.tx, [(query.key, first, query.last_batch)], 1)
     if not found:
         return None
@@ -109,7 +112,7 @@ def _earlier(context: Context, query: Query, first: int) -> EarlierInput | None:
         return None
     spread = spread_backward(context.tx, query, batch, state)
     [previous] = before(context.tx, [(query.key, batch.first)])
-    # Windows that the batch gave out ended after the watermark of the batch before.
+    # Windows that this batch output ended after the previous batch's watermark.
     mark = previous[-1].time("watermark_before") if previous else None
     begin = spread.first if spread.bounded else None
     read = () if begin is None or begin >= first else _read(context, query, begin, first - 1)

@@ -1,7 +1,8 @@
-"""Later runs of a job by other code, on the same inputs: evidence of a repair that the graph can't prove.
+"""Later runs of a job with other code, on the same inputs: evidence of a repair that the graph can't prove.
 
-A MERGE or an append proves nothing: the bad rows may still be there beside the new ones. So such a run takes no bad
-data out, and the plan names it where people declare the repair. A run that replaced the bad data takes it out by that.
+A MERGE or an append proves nothing: the bad rows may still be in the dataset, next to the new rows. So such a run
+removes no bad data from the reach. The plan names the run in the step in which people declare the repair. A run that
+overwrote the bad data needs no evidence: the overwrite itself removes the bad data.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.identity import utc_text
 
 MOST_RERUNS: Final = 3
-"""Reruns that one step of a plan names for a dataset, the latest."""
+"""Maximum number of reruns that one step of a plan names for a dataset, the latest."""
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
 
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A later run of a bad run's job, by other code, that read the same inputs and wrote the same dataset.
+    """A later run of a bad run's job with other code, which read the same inputs and wrote the same dataset.
 
     Attributes:
         run: the later run.
@@ -41,14 +42,14 @@ class Rerun:
 
     @property
     def note(self) -> str:
-        """The evidence, and what to do with it, as sentences."""
+        """Sentences on the rerun, and on what to check and declare."""
         later, bad = self.run.brief, self.bad.brief
         at = self.run.ended_at or self.run.started_at
         when = "" if at is None else f" at {utc_text(at)}"
         return (
             f"Run {later.run_id} of code {later.code_version} read the same inputs as run {bad.run_id} of code "
             f"{bad.code_version}, and wrote {self.dataset.spelling}{when}. If its write replaced the bad rows, declare "
-            "it repaired."
+            "the dataset repaired."
         )
 
     def command(self, commands: PlanCommands) -> str:
@@ -59,13 +60,13 @@ class Rerun:
 def reruns(
     context: Context, bad: Sequence[Run], left: Iterable[Part], tainted: frozenset[str]
 ) -> dict[str, list[Rerun]]:
-    """Find reruns of bad runs by the dataset that they wrote, as its key; at most `MOST_RERUNS` of each, the latest.
+    """Find reruns of bad runs. Returns for the key of each dataset: its latest reruns, at most `MOST_RERUNS`.
 
     Args:
         context: context of the trace, forwards.
         bad: bad runs of one batch job.
         left: parts of their output that hold bad data, and that no rerun is known to replace.
-        tainted: ids of all runs that bad data passed through: such a rerun repaired nothing.
+        tainted: ids of all runs that bad data passed through; they are no reruns, because they repaired nothing.
     """
     times = [run.ended_at or run.started_at for run in bad]
     begins = [time for time in times if time is not None]
@@ -87,7 +88,7 @@ def reruns(
 
 
 def _is_rerun(context: Context, bad: Run, later: Run, name: str) -> bool:
-    """Return whether a run is a later one of the same job, of other code, on inputs that cover those of the bad run."""
+    """Return whether a later run of the same job has other code, and inputs that cover the bad run's inputs."""
     ended = bad.ended_at or bad.started_at
     codes = bad.brief.code_version, later.brief.code_version
     if None in codes or codes[0] == codes[1] or bad.job is None or later.job is None or bad.job.key != later.job.key:
@@ -104,7 +105,7 @@ def _uses_of(context: Context, run: Run, dataset: str) -> list[StoredUse]:
 
 
 def _covers(use: StoredUse, others: Sequence[StoredUse]) -> bool:
-    """Return whether uses of the same dataset are known to have all of a use."""
+    """Return whether other uses of the same dataset are known to cover a use."""
     same = [other for other in others if other.kind is use.kind]
     if use.kind is PartKind.OFFSETS:
         read = [other.spans for other in same if same_topic(use.topic_id, other.topic_id)]

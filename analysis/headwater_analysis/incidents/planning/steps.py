@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.superseded import replaced_by
 from headwater_analysis.incidents.planning.commands import PlanCommands, clear_task, restore
@@ -25,9 +26,9 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
 
 MOST_SHOWN: Final = 10
-"""Runs of one step that commands show."""
+"""Maximum number of runs of a step for which the plan has a command."""
 _MOST_REASONS: Final = 3
-"""Reasons why steps aren't EXACT that a step of a plan has."""
+"""Maximum number of reasons for inexact hops that a step of a plan lists."""
 _KEPT_BATCHES: Final = 100
 """Micro-batches that Spark keeps in a checkpoint by default (spark.sql.streaming.minBatchesToRetain)."""
 
@@ -38,9 +39,9 @@ class WritingStep:
 
     Attributes:
         kind: RERUN or REPROCESS.
-        fields: further members of `RepairStep`.
-        appended: parts of its output that the graph doesn't show as clean after it: nothing overwrites them.
-        reruns: by key of a dataset with such parts, later runs that may have repaired it.
+        fields: values of further fields of `RepairStep`, by name.
+        appended: parts of the output that the graph won't show as clean after the step, because it overwrites nothing.
+        reruns: for the key of each dataset with such parts: later runs that may have repaired it.
     """
 
     kind: RepairStepKind
@@ -50,7 +51,7 @@ class WritingStep:
 
 
 def writing_step(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> WritingStep:
-    """Find all facts that a group needs to be written again.
+    """Find all facts for writing the output of a group again.
 
     Args:
         context: context of the trace, forwards.
@@ -64,7 +65,7 @@ def writing_step(context: Context, group: RepairGroup, commands: PlanCommands, t
 
 
 def runs_of(group: RepairGroup) -> tuple[RunBrief, ...]:
-    """Runs of a group, each once, the earliest first."""
+    """Distinct runs of a group, the earliest first."""
     found = {run.run_id: run for step in group.steps for run in reversed(step.hop.step.runs)}
     order = dict.fromkeys(run.run_id for step in group.steps for run in step.hop.step.runs)
     return tuple(found[run_id] for run_id in order)
@@ -86,9 +87,8 @@ def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted
     notes = [*_order_notes(group), *_sink_notes(appended)]
     if tasks and not all_known:
         notes.append("The Airflow task of some of these runs isn't known.")
-    number = len(briefs)
     fields = {
-        "title": f"Run {job_name(job)} again: {number:,} run{'s' * (number != 1)}",
+        "title": f"Run {job_name(job)} again: {amount(len(briefs), 'run')}",
         "runs": briefs,
         "inputs": joined([(run, use) for run in runs for use in run.reads()], context.datasets),
         "overwrite": tuple(_overwrite(context, group, key) for key in _tables(outputs)),
@@ -133,10 +133,12 @@ def _step(
     notes += list(dict.fromkeys(unsure))[:_MOST_REASONS]
     if skip:
         of = ", ".join(sorted({part.dataset.spelling for part in skip}))
-        notes.append(f"Leave out the bad records of {of}, which stay there; correct ones come behind them.")
+        notes.append(
+            f"Leave out the bad records of {of}: they stay in the topic, and correct records follow after them."
+        )
     sql = tuple(filter(None, (_restored(context, appended, key) for key in dict.fromkeys(_keys(appended)))))
     if sql:
-        notes.append("To restore a table takes back everything that was written since, good data, too.")
+        notes.append("Restoring a table also removes good data that was written since.")
     common: dict[str, Any] = {
         "job": group.steps[0].hop.step.job,
         "outputs": outputs,
@@ -157,7 +159,7 @@ def _keys(parts: Sequence[Part]) -> list[str]:
 
 
 def _tables(outputs: Sequence[Part]) -> dict[str, None]:
-    """Keys of the datasets that can be overwritten: all but topics."""
+    """Keys of the datasets that can be overwritten, as keys of a dict: all except topics."""
     return dict.fromkeys(part.dataset.key for part in outputs if part.kind is not PartKind.OFFSETS)
 
 
@@ -168,7 +170,7 @@ def _skipped(group: RepairGroup) -> tuple[Part, ...]:
 
 
 def _overwrites(context: Context, runs: Sequence[Run], part: Part) -> bool:
-    """Return whether all runs that wrote to the part's dataset replaced all of it, or partitions."""
+    """Return whether all runs that wrote to the part's dataset overwrote the whole dataset, or partitions."""
     names = context.datasets.keys_of(part.dataset.key)
     uses = [use for run in runs for name in names for use in run.writes(name)]
     return bool(uses) and all(replaced_by(use) is not None for use in uses)
@@ -180,17 +182,22 @@ def _overwrite(context: Context, group: RepairGroup, key: str) -> Overwrite:
     known = [partitions_of(part) for part in parts]
     if all(each and all(each) for each in known):
         listed = tuple(sorted(frozenset[str]().union(*known)))
-        return Overwrite(dataset=dataset, partitions=listed, why="These hold bad data.")
+        return Overwrite(dataset=dataset, partitions=listed, why="These partitions hold bad data.")
     listed, why = _by_rules(context, group, key)
     if listed:
         return Overwrite(dataset=dataset, partitions=listed, why=why)
     return Overwrite(
-        dataset=dataset, partitions=(), why=f"Which partitions hold bad data isn't known, so all of it counts.{why}"
+        dataset=dataset,
+        partitions=(),
+        why=f"The partitions with bad data aren't known, so the whole dataset counts.{why}",
     )
 
 
 def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str, ...], str]:
-    """Partitions of an output by the job's declared mappings; none unless they map everything bad that it read."""
+    """Partitions of an output by the job's declared mappings, and a sentence.
+
+    There are no partitions unless the mappings fit all bad input of the job.
+    """
     job = group.steps[0].hop.step.job
     rules = [] if job is None else partition_rules(context.tx, job.key)
     rules = [rule for rule in rules if context.datasets.shown_key(rule.output) == key]
@@ -199,7 +206,7 @@ def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str
     found: set[str] = set()
     read = [part for step in group.steps for part in step.hop.inputs]
     words = "; ".join(f"{rule.input_field} → {rule.output_field} ({rule.transform})" for rule in rules)
-    # A part of the scope that the job wrote itself isn't made of anything bad.
+    # Output that the scope names isn't derived from bad input, so no mapping fits it.
     is_mapped = bool(read) and all(step.hop.inputs for step in group.steps)
     for part in read:
         of = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
@@ -207,29 +214,37 @@ def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str
         is_mapped &= bool(made)
         found |= made
     if not is_mapped:
-        return (), f" Declared is {words}."
+        return (), f" The job declares {words}."
     return tuple(sorted(found)), f"By the declared mapping {words}."
 
 
 def _order_notes(group: RepairGroup) -> Iterator[str]:
     if group.reads_own:
-        yield "It reads what it writes: its runs are repaired one after the other, the earliest first."
+        yield "The job reads its own output: repair its runs one after the other, the earliest first."
     if group.in_cycle:
-        yield "Its output comes back to it through other jobs: the order begins at the one nearest to the bad data."
+        yield (
+            "The output comes back to the job through other jobs: the order begins at the job nearest to the bad data."
+        )
 
 
 def _sink_notes(appended: Sequence[Part]) -> Iterator[str]:
     for part in appended:
         name = part.dataset.spelling
         if part.kind is PartKind.OFFSETS:
-            yield f"Bad records stay in {name}: {described(part)}. Its readers skip them; correct ones come behind."
+            yield (
+                f"Bad records stay in {name}: {described(part)}. Its readers have to skip them; correct records "
+                "follow after them."
+            )
         elif part.kind is PartKind.FILES:
-            yield f"Take the bad files out of {name} first: {described(part)}. Readers see them beside the new ones."
+            yield (
+                f"First remove the bad files from {name}: {described(part)}. Otherwise readers see them together with "
+                "the new files."
+            )
 
 
 def _replay_notes(replay: QueryReplay) -> Iterator[str]:
     if replay.restart_after is None:
-        yield "Its first micro-batch is bad: a restart needs a new checkpoint."
+        yield "The first micro-batch of the query is bad: a restart needs a new checkpoint."
     else:
         n = replay.restart_after
         yield (
@@ -240,15 +255,15 @@ def _replay_notes(replay: QueryReplay) -> Iterator[str]:
             yield f"Spark keeps {_KEPT_BATCHES} micro-batches by default: batch {n} may be gone from the checkpoint."
     if (earlier := replay.earlier) is not None:
         if earlier.first_batch is None:
-            begin = "from which micro-batch on isn't known"
+            begin = "from an unknown micro-batch on"
         else:
             begin = f"from batch {earlier.first_batch} on"
         time = "" if earlier.event_time is None else f" (event time {earlier.event_time:%Y-%m-%d %H:%M:%S}Z or later)"
-        yield f"The query keeps state: to reprocess without the checkpoint needs earlier input, {begin}{time}."
+        yield f"The query keeps state: reprocessing without the checkpoint needs earlier input, {begin}{time}."
 
 
 def _restored(context: Context, appended: Sequence[Part], key: str) -> str | None:
-    """Statement that restores a table to the version before its first bad one; None where that isn't known."""
+    """Statement that restores a table to the version before its first bad version; None: that version isn't known."""
     parts = [part for part in appended if part.dataset.key == key]
     known = [
         (part.since, part.version)
