@@ -55,7 +55,7 @@ def time_of(document: Json) -> datetime:
     """
     value = time(document, "eventTime", "")
     if value is None:
-        raise Refused("/eventTime", f"is missing: {_WANTED}")
+        raise Refused(step("", "eventTime"), f"is missing: {_WANTED}")
     return value
 
 
