@@ -33,7 +33,7 @@ def test_the_check_knows_a_scan(graph: Driver) -> None:
 
 
 def test_statements_are_run_without_scans(graph: Driver, writer: GraphWriter) -> None:
-    """Of a new graph: a plan that reads all columns for each that changed would be kept until Neo4j is restarted."""
+    """A plan that reads all columns for each changed one, made while the graph is new, is kept until a restart."""
     with used_plans(graph) as used:
         events = list(Mixture(1).take(1_000))
         for at in range(0, len(events), 200):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -55,7 +54,7 @@ def test_several_that_begin_so() -> None:
     with pytest.raises(AmbiguousError) as of_runs:
         resolve_run(Several(), "abcd")  # type: ignore[arg-type]
     with pytest.raises(AmbiguousError) as of_queries:
-        _queries_like(SimpleNamespace(tx=Several()), "abcd")  # type: ignore[arg-type]
+        _queries_like(Several(), "abcd")  # type: ignore[arg-type]
     with pytest.raises(AmbiguousError) as of_versions:
         _whole_version(Known(), "job", "abcd")  # type: ignore[arg-type]
     assert of_versions.value.candidates == ("abcd1", "abcd2")
