@@ -23,7 +23,8 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     """The request was refused: HTTP status 401 or 403, or the decision is `deny`."""
     FAILED = "failed"
-    """The request ended with another status from 400 on, or without one; or the command's exit status isn't 0."""
+    """The request ended with a status of 400 or more other than 401 and 403, or no status is recorded; or the command's
+    exit status isn't 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ class TimedMetrics(Metrics):
 
     Attributes:
         begun: time of the first assignment of partitions (monotonic seconds), and processor seconds until then.
-        commits: for each transaction: seconds, number of events, and processor seconds since `begun`.
+        commits: for each transaction, at its commit: seconds since `begun`, number of all events committed so far, and
+            processor seconds since `begun`.
         latencies: for each event: its production time in ms of Unix time, and the ms until its transaction was
             committed; None if not requested.
     """

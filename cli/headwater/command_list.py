@@ -49,8 +49,7 @@ _ABOUT = {
     },
     "Ask the graph": {
         "show": "Show all known facts on a dataset, a column, a job, a run or a consumer.",
-        "search": "Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be "
-        "beginnings: `fli dep`.",
+        "search": "Find datasets, jobs, columns and consumers by name, owner or tag.",
         "upstream": "List what a dataset or column is derived from, and by which jobs.",
         "downstream": "List what is derived from a dataset or column, and by which jobs.",
         "runs": "List runs of a job or dataset, their micro-batches, and versions.",

@@ -1,4 +1,7 @@
-"""Summaries as nodes and relationships, in the form that the writer, the oracle and the dump share."""
+"""Summaries as nodes and relationships.
+
+The form is shared by the writer, the dump of a database (`dump`) and the expected dump made from events (`oracle`).
+"""
 
 from __future__ import annotations
 

@@ -48,19 +48,19 @@ class LineTracer:
         sys.settrace(None)
         threading.settrace(None)
 
-    def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
+    def unrun(self, left_out: Collection[CodeType] = ()) -> list[dict[str, Any]]:
         """List the lines that haven't run, of all files that have begun to run.
 
         Each line has `file`, `line`, `text` (without comments and spacing), `begun` (whether its function was called),
         and `handler` (whether it handles or raises an exception).
 
         Args:
-            compared: code to leave out.
+            left_out: code objects that Spark would call with rows. Their lines never run: their code is compared.
         """
         found: list[dict[str, Any]] = []
         for code in sorted(self._codes, key=lambda each: each.co_filename):
             if code.co_name == "<module>":
-                found += self._of_file(code, compared)
+                found += self._of_file(code, left_out)
         return found[:_MOST]
 
     def is_ours(self, file: str) -> bool:
@@ -71,10 +71,11 @@ class LineTracer:
         return known
 
     def statements(self) -> list[dict[str, Any]]:
-        """List all statements of the files that have begun to run; for a compound statement, its head.
+        """List statements of the files that have begun to run.
 
-        Each statement has its normalized `text`, the names whose values it sets or decides (`sets`), and the names on
-        which these values depend (`uses`).
+        These are definitions, imports, assignments, `if` and loops (only their condition or iterable), calls that
+        change a collection in place, and expressions with `._jvm`. Each has its normalized `text`, the names whose
+        values it sets or decides (`sets`), and the names on which these values depend (`uses`).
         """
         files = sorted({code.co_filename for code in self._codes if code.co_name == "<module>"})
         return [each for file in files for each in _statements(file)][:_MOST]
@@ -97,7 +98,7 @@ class LineTracer:
             return False
         return path.startswith(self._folders)
 
-    def _of_file(self, module: CodeType, compared: Collection[CodeType]) -> Iterator[dict[str, Any]]:
+    def _of_file(self, module: CodeType, left_out: Collection[CodeType]) -> Iterator[dict[str, Any]]:
         try:
             source = Path(module.co_filename).read_text(encoding="utf-8")
             texts, handlers = _texts(source), _handlers(source)
@@ -105,7 +106,7 @@ class LineTracer:
             return
         name = Path(module.co_filename).name
         begun: dict[int, bool] = {}
-        for code in _within(module, compared):
+        for code in _within(module, left_out):
             for line in {line for *_, line in code.co_lines() if line}:
                 begun[line] = begun.get(line, False) or code in self._codes
         for line in sorted(begun):

@@ -32,9 +32,11 @@ ANY = "any"
 class DifferenceKind(StrEnum):
     """Kind of a difference.
 
-    Up to DESCRIPTION, and for PRIVACY, the difference is in a column. From PARTITIONING on, it is in the dataset; from
-    ROWS on, a job's new version causes it. PRIVACY: a sensitive value was masked, hashed or encrypted before, and now
-    has less protection or none.
+    - ADDED to DESCRIPTION: a difference in a column.
+    - PARTITIONING: a difference in the dataset.
+    - PRIVACY: a difference in a column, caused by a job's new version: a sensitive value was masked, hashed or
+      encrypted before, and now has less protection or none.
+    - ROWS to INPUT_ADDED: a difference in the dataset, caused by a job's new version.
     """
 
     ADDED = "ADDED"
@@ -128,8 +130,9 @@ class SchemaDifference:
 def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
-    A property counts as equal if one of the schemas can't state it, or doesn't state it. Nested fields of an added or
-    removed column aren't listed.
+    A property counts as equal if the format of one of the schemas can't state it. An unknown type or nullability also
+    counts as equal. A unit or meaning that only one schema states is a difference of DESCRIPTION; an enum that only one
+    states is a difference of ENUM. Nested fields of an added or removed column aren't listed.
 
     Args:
         old: current schema.

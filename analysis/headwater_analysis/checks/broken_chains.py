@@ -1,4 +1,7 @@
-"""Gaps and overlaps between micro-batches, with datasets compared under their shown names."""
+"""Gaps and overlaps between micro-batches.
+
+A dataset with several names counts as one: it is compared under the name that answers show.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,8 @@ def suspected_beside(tx: Transaction) -> set[tuple[str, int]]:
     several = several_names(tx)
     for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
         if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # The query reads a dataset under another name since one of its starts.
+            # The query has read a dataset under several names, and each of its runs may have begun to use another name:
+            # the first micro-batch of each run is compared.
             known = {batch for batches in row["broken"] for batch in batches}
             wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
     return wanted

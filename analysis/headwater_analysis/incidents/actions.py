@@ -149,7 +149,10 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
 
 
 def _cause(scope: Sequence[IncidentScope]) -> str:
-    """Cause of a scope: its parts in one line. Files, and text beyond the limit, are replaced by a digest."""
+    """Cause of a scope: its parts in one line.
+
+    If a part lists files, or the line is too long, a digest of the whole scope is appended, and the line is cut to fit.
+    """
     text = "; ".join(sorted(map(part_line, scope)))
     if len(text) <= MOST_OF_A_CAUSE - _DIGITS - 3 and not any(part.files for part in scope):
         return text
@@ -241,7 +244,7 @@ _GIVEN: Final = frozenset(IncidentAction) - {
 
 def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:
     if given.action not in _GIVEN:
-        raise QuestionError(f"{given.action} isn't an action on an incident that is there.", field="action")
+        raise QuestionError(f"{given.action} can't be given as an action on an existing incident.", field="action")
     if given.action in _OF_OPEN and state.status is IncidentStatus.RESOLVED:
         raise QuestionError(f"{incident} is Resolved: reopen it first.", field="action")
     if given.action is IncidentAction.REOPENED and state.is_open:

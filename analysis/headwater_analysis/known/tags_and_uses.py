@@ -1,4 +1,4 @@
-"""Tags and uses, which details and lists of datasets and jobs share."""
+"""Tags and uses: parts that are common to the details and to the lists of datasets and jobs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
 
 
 def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
-    """Build uses from READS or WRITES relationships, `link`, and their Jobs; owners: declared ones, else the job's."""
+    """Build uses from READS or WRITES relationships (`link`) and their Jobs.
+
+    The owners of a job are the declared ones; without any, those that events report.
+    """
     rows = list(rows)
     known = owners_by_key(tx, [row["job"] for row in rows])
     return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)

@@ -107,14 +107,14 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """An assertion on the output of a micro-batch or run, or on a dataset that it names.
+    """An assertion on the output of a micro-batch or run, or on a dataset that the assertion names.
 
     Attributes:
         assertion: name of the assertion.
         passed: whether it held.
         column: field path; None: the whole dataset.
         value: measured value; None if unknown.
-        dataset_namespace, dataset_name: dataset that it names.
+        dataset_namespace, dataset_name: dataset that the assertion names.
         rule: kind of assertion: COMPLETENESS, UNIQUENESS …
         severity: severity of a failure.
         suite, suite_version: suite of the assertion.
@@ -149,8 +149,9 @@ class IntervalItem:
         code_version, plan_digest: version of its code, and digest of its column lineage.
         inputs, outputs: parts of datasets that it read and wrote.
         quality: assertions on the micro-batch.
-        missing: number of unknown batches right before it; for a query's first known one, since batch 0, except batches
-            that the graph no longer stores individually.
+        missing: number of unknown batches between the previous known micro-batch and this one. For the first known
+            micro-batch of a query: number of batches before it, from 0 on, without those that the graph no longer
+            stores individually.
         gaps: offsets that neither the previous micro-batch nor this one read.
         overlaps: offsets that both read.
         rewinds: whether positions go back here, or belong to another incarnation of a topic.
@@ -404,7 +405,7 @@ class QualityTurn:
 
     Attributes:
         query_id: id of the query; None for batch runs, which have no micro-batches.
-        last_good: latest micro-batch without failed assertions; None: no such micro-batch was read.
+        last_good: latest micro-batch with assertions, none of which failed; None: no such micro-batch was read.
         first_bad: first micro-batch after it with a failed assertion; None: there is none.
         last_good_run, first_bad_run: runs that reported these micro-batches; for a batch job, its last good and first
             bad run.
@@ -429,8 +430,10 @@ class Turn:
         of: the job or dataset.
         last_good: latest COMPLETE run; None: there is none.
         first_bad: first run after it that ended in FAIL or ABORT; None: there is none.
-        quality: changes by assertions. For a job: of its streaming queries and batch runs. For a dataset: of the
-            queries that wrote it and of the jobs that read or wrote it, by assertions about it.
+        quality: changes from good to bad quality, by assertions. For a job: one for each of its streaming queries, and
+            one for its batch runs. For a dataset: one for each query that wrote it, and one for the batch runs of each
+            job that read or wrote it; of these jobs, only assertions about the dataset count. Queries and jobs without
+            assertions are left out.
     """
 
     of: Asset

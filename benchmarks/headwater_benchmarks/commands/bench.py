@@ -107,7 +107,7 @@ def ingest(  # noqa: PLR0917  Typer's options are parameters
         int, typer.Option(min=0, help="Number of events for naive and sink; 0: all events, which takes long.")
     ] = 0,
     latency_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Duration of the measurement of latencies; 0: none. Default: 10.")
+        float | None, typer.Option(min=0, help="Duration of each measurement of latencies; 0: none. Default: 10.")
     ] = None,
     baselines: Annotated[bool, typer.Option(help="Measure floor, naive and sink as well.")] = True,
     seed: SeedOption = 1,

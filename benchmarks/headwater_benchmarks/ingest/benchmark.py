@@ -1,9 +1,11 @@
 """`bench ingest`: contestants in turn, each with a fresh server, and the report.
 
-Naive and sink use one statement that merges raw events in their order. Naive commits each event, sink 1,000 at a time.
-The statement is what somebody who knows Cypher would write for a sink connector: composite constraints give every MERGE
-an index, and the last event wins. It stores no stamps, so late and repeated events can make the graph wrong. Naive and
-sink get the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
+The contestants are Headwater with events (`headwater`) and with packs of micro-batches, `floor`, `naive` and `sink`.
+
+`naive` and `sink` use one statement that merges raw events in their order. `naive` commits each event, `sink` 1,000 at
+a time. The statement is what somebody who knows Cypher would write for a sink connector: composite constraints give
+every MERGE an index, and the last event wins. It stores no stamps, so late and repeated events can make the graph
+wrong. `naive` and `sink` get the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from headwater_schemas.events import LineageEvent
 
 SLOW = 100.0
-"""Second rate at which latency is measured, in events per second; the first is half of the measured throughput."""
+"""One of the two rates at which latency is measured, in events per second; the other is half of the throughput."""
 KEEP_PLAN = "CYPHER replan=skip\n"
 """Prefix of statements, equal to the prefix of Headwater's statements (`graph/write/transaction.py`)."""
 _SINK_EVENTS = 1_000
@@ -66,7 +68,8 @@ class IngestOptions:
             topic of packs.
         rounds: number of counted rounds.
         warm_up: number of records that each contestant writes into a new database before its turn, and then deletes.
-        latency_seconds: duration of the measurement of latencies at half the rate; 0: no latencies.
+        latency_seconds: duration of each of the two measurements of latencies (at half of the throughput, and at
+            `SLOW`); 0: no latencies.
         by_hand: number of records for naive and sink; 0: all. With fewer than all, the ratios of naive and sink to
             Headwater compare different work.
         baselines: whether to include floor, naive and sink.
@@ -126,7 +129,8 @@ def bench_ingest(options: IngestOptions) -> dict[str, Any]:
 
 
 def _packs(options: IngestOptions) -> Iterator[LineageEvent]:
-    # Both topics have the same number of micro-batches, and the same number of late micro-batches.
+    # This topic has about as many micro-batches as the other topic has events. A late pack is overtaken by about as
+    # many micro-batches as a late event is by events.
     proportions = Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=Proportions().late_by // PACK)
     return Mixture(options.seed, proportions).take(options.events // PACK)
 

@@ -49,7 +49,7 @@ def explain(
     user: Annotated[
         str, typer.Option("--as", metavar="USER", help="Asker, as the audit names it: token:ci, oidc:248289.")
     ],
-    group: Annotated[list[str] | None, typer.Option(help="Group of the asker, once for each.")] = None,
+    group: Annotated[list[str] | None, typer.Option(help="Group of the asker. Repeatable.")] = None,
     job: Annotated[bool, typer.Option("--job", help="The name is that of a job.")] = False,
     file: Annotated[
         Path | None, typer.Option(help="File of policies. Default: that of HEADWATER_SERVE_ACCESS_FILE.")
@@ -66,7 +66,8 @@ def explain(
     source, _, subject = user.partition(":")
     if not subject or source not in {each.value for each in Source}:
         raise InputError(
-            f"{shortened(user)} is no asker.", fix="Write its kind of log-in, too: token:ci, oidc:248289, proxy:ann."
+            f"{shortened(user)} doesn't name an asker.",
+            fix="Write the kind of log-in before the name: token:ci, oidc:248289, proxy:ann.",
         )
     identity = Identity(Source(source), subject, groups=frozenset(group or ()))
     kind = AssetKind.JOB if job else AssetKind.DATASET

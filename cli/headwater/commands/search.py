@@ -21,7 +21,7 @@ from headwater_schemas.events import Sensitivity
 @graph_command(page=20)
 def command(
     ask: Ask,
-    text: Annotated[str, typer.Argument(help="Words of names, or their beginnings; or a whole name.")] = "",
+    text: Annotated[str, typer.Argument(help="Words of a name, or the beginnings of its words; or a whole name.")] = "",
     *,
     kind: Annotated[
         list[AssetKind] | None, typer.Option(case_sensitive=False, help="Only assets of this kind. Repeatable.")
@@ -40,9 +40,10 @@ def command(
     ] = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Match words with one or two wrong letters, too.")] = False,
 ) -> Shown:
-    """Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
+    """Find datasets, jobs, columns and consumers by name, owner or tag.
 
-    If nothing matches, similar names are shown.
+    A word of TEXT may be the beginning of a word: `fli dep` finds `flights.departed`. If nothing matches, similar names
+    are shown.
     """
     given: dict[str, Any] = {
         "owner": owner,

@@ -57,7 +57,9 @@ def broken_records_are_dead_letters(facts: Facts) -> DemoCheck:
     """Check that the dead letters are exactly the demo's broken records."""
     expected = sorted(record.reason for record in broken_records())
     found = sorted(letter.reason for letter in facts.dead_letters)
-    problems = [] if found == expected else [f"dead letters for {_listed(found)}, expected for {_listed(expected)}"]
+    problems = []
+    if found != expected:
+        problems.append(f"the dead letters have these reasons: {_listed(found)}; expected: {_listed(expected)}")
     return DemoCheck("the dead letters are the three broken records", tuple(problems))
 
 

@@ -66,6 +66,6 @@ def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFindin
     yield check.finding(
         FindingSeverity.FAIL if age > _OLD_SECONDS else FindingSeverity.WARN,
         f"{seen.count:,} records aren't in the graph ({reasons}), the oldest for {duration_text(age)}.",
-        "`headwater dlq list` and `dlq show` show the causes. `headwater dlq replay` sends the records again once the "
-        "causes are removed; `headwater dlq acknowledge` accepts the loss.",
+        "`headwater dlq list` and `dlq show` show the causes. After the causes are removed, `headwater dlq replay` "
+        "sends the records again; `headwater dlq acknowledge` accepts the loss.",
     )

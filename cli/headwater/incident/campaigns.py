@@ -64,7 +64,7 @@ def campaign_view(found: Campaign) -> RenderableType:
     parts.append(titled(f"Datasets restated: {len(found.restated):,}{caveat}"))
     if found.restated:
         parts.append(FittedView(_restated(found.restated)))
-    followed = f"{found.followed:,} followed"
+    followed = f"of {found.followed:,} whose reach was computed"
     parts.append(titled(f"Incidents whose bad data it replaced: {_replacing(found):,} ({followed}){caveat}"))
     parts += [view for each in found.campaign_incidents for view in _incident(each)]
     silent = [each for each in found.consumers if not each.notified]
@@ -98,7 +98,7 @@ def unknown_words(found: Campaign) -> str:
 
 
 def _header(found: Campaign) -> RenderableType:
-    states = [f"{each.runs:,} {each.state or 'of which no event is known'}" for each in found.states]
+    states = [f"{each.runs:,} {each.state or 'without a known state'}" for each in found.states]
     rows: tuple[tuple[str, str | Text | None], ...] = (
         ("runs", ", ".join(states)),
         ("began", moment_text(found.began)),

@@ -1,6 +1,7 @@
 """Records of the events topic, and their partitions.
 
-Offsets travel with the values that came from them, and the next offset to consume has one definition: `next_offsets`.
+Every value is kept together with the offset of its record. The next offset to consume is defined in one place:
+`next_offsets`.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ class Decoded:
     """Event with its record.
 
     Attributes:
-        of_future: True if the event had a time in the future, which was lowered (`future`).
+        of_future: True if a time of the event was too far in the future, and was replaced by the latest allowed time
+            (`materializer.future`).
     """
 
     record: FetchedRecord
@@ -115,8 +117,8 @@ def next_offsets(
     """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
-        reached: offset at which the end of each partition was reported. The end comes after the partition's `records`,
-            and after control records of transactions, which have an offset and are never delivered.
+        reached: for partitions whose end was reported, the offset of the end. It is after the partition's `records`,
+            and after the control records of transactions, which take offsets but are never delivered.
     """
     following = dict(reached or {})
     for record in records:

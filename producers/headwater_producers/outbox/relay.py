@@ -6,10 +6,11 @@ Its loop goes through the files, those of dead outboxes first, a batch at a time
     2. give them to the publisher
     3. wait until each is acknowledged or has failed
     4. forget acknowledged events, and events that are too large for Kafka; any other failure is tried again later
-    5. with nothing more to relay, delete the forgotten events that no later event's transaction has deleted
+    5. delete the forgotten events from the file, at the latest when there is nothing more to relay; the transaction
+       that stores a new event deletes them, too
 
-An event is deleted only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
-event id is the same fact.
+Apart from lost events (too large, or dropped because the outbox is full), an event is deleted only after its
+acknowledgement. So a crash in between sends it twice, which has no effect: the same event id is the same fact.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from headwater_schemas.topics import (
     topic_specs,
 )
 
-# librdkafka counts the schema announcement too; the publisher's own limit must be reached first.
+# Room in librdkafka's queue beyond `max_buffered_events`: the queue also holds the schema announcement, and the
+# publisher's own limit must be reached before librdkafka's.
 _HEADROOM_MESSAGES = 1_000
 
 

@@ -265,7 +265,7 @@ def test_what_the_catalogs_of_a_session_show(case: str, catalogs: Catalogs, verd
     elsewhere = DictFiles({name.replace(TABLE, "/lake/elsewhere"): text for name, text in left.texts.items()})
     found = became_of(write("iceberg", targets=(target,)), elsewhere, catalogs)
     assert found.verdict is WriteFate.UNKNOWN
-    assert "no catalog of the session has it" in found.reason
+    assert "no catalog of the session has the table" in found.reason
 
 
 def test_what_iceberg_s_metadata_show(subtests: pytest.Subtests) -> None:

@@ -120,7 +120,7 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
 def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: str | None = None) -> LineageEvent:
     """Build the end of an announced write that had nothing to write, or whose rows another run reports.
 
-    The end reports no inputs either, like a write that wasn't announced and wrote nothing.
+    The end has no inputs and no outputs. Without an announced START, such a write isn't reported at all.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
     return _ended_without_outputs(
@@ -174,7 +174,7 @@ def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
 
 
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """Build corrections of an emitted write from later knowledge: its datasets and its end.
+    """Build the events that correct an emitted write when more is known later: plan and datasets if new, and the end.
 
     The corrected end must be later than the reported one: of two ends of a run the later one wins.
     """

@@ -1,12 +1,13 @@
-"""Data interval: the period that an orchestrator runs the application for, and its backfill.
+"""Data interval: the period for which an orchestrator runs the application; and the backfill of this run, if any.
 
     setting job_nominal_start, job_nominal_end       wins; in Airflow `{{ data_interval_start }}` and `…_end`
     AIRFLOW_CTX_LOGICAL_DATE, …_EXECUTION_DATE       Airflow sets only the start, not the end of the interval
     AIRFLOW_CTX_DAG_RUN_ID=backfill__…               a backfill of AIRFLOW_CTX_DAG_ID
     DAGSTER_PIPES_CONTEXT                            `partition_time_window` of Dagster Pipes
 
-OpenLineage passes on the parent run (`parent`), and no period. Malformed values are left out, with a warning. Sources:
-Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are base64 of zlib of JSON.
+OpenLineage's properties and variables name the parent run (module `parent`), but no period. Malformed values are left
+out, with a warning. Sources: Airflow's `context_to_airflow_vars`; the protocol of Dagster Pipes, whose variables are
+base64 of zlib of JSON.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ class Write:
         commits: True if the table's log has a commit that may be this write's; None if the target has no log, or its
             log couldn't be read.
         possibly_of: True if each input is only a possible source, because the program handed over the rows.
-        ran_jobs: True if Spark ran any job during the command; None unless this is the only sign of a write.
+        ran_jobs: whether Spark ran any job during the command. It is looked up only where nothing else shows whether
+            rows were written (mode "ignore" over JDBC); else None.
     """
 
     description: PlanDescription
@@ -157,7 +158,8 @@ class Write:
         elif position is not None and position.files is not None:
             scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
             if scanned - self._listed(source):
-                # Spark has listed the files again since: the list may include files of this write or the next one.
+                # The listing of `position` is newer than the scan: Spark has listed the files again, and the new
+                # listing may include files of this write or of the next one.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
                 # All readers of a table share its listing, and nothing shows which version this read used.
@@ -210,9 +212,9 @@ def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Cer
 
 
 def _lifecycle(output: PlanOutput) -> dict[str, str]:
-    """Build OpenLineage's facet of a write that replaces existing data.
+    """Build OpenLineage's facet `lifecycleStateChange` of an output that the write creates or overwrites.
 
-    A dataset's own facet shows only the last write.
+    It is attached to the output of the run, because the facet of the dataset shows only the last write.
     """
     if output.lifecycle is None:
         return {}

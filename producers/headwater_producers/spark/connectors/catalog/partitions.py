@@ -13,7 +13,7 @@ from headwater_producers.spark.plan.column import CONSTANT, ValueLineage
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value
 
 _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolean", "date"})
-"""Types of literals whose text is the name of a partition's folder."""
+"""Types whose literals, as text, are spelled like the value in a partition's folder (`day=2024-01-01`)."""
 
 
 def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
@@ -33,7 +33,11 @@ def specification(spec: Any, columns: Iterable[str] = ()) -> Partition:
 
 
 def written_partition(named: Partition, partition_columns: Iterable[str], command: JvmCommand) -> Partition:
-    """Return the target partition of a write: values in the statement, or one literal per column in its query."""
+    """Return the target partition of a write.
+
+    The value of each partition column is the one that the statement names, else the only literal that the query selects
+    for it. Columns with neither are left out.
+    """
     values = dict(named)
     found: list[tuple[str, str | None]] = []
     for name in partition_columns:

@@ -10,7 +10,7 @@ A bound of a range is a version, `4`, or a version with the number of its files 
 |---|---|
 | index -1, or -20 and -19 around a change of the schema: nothing of this version yet | the version before: `4` |
 | index 1: its files 0 and 1 | `5:2` |
-| any version before the first | None: the table's beginning |
+| version 0, index below 0: nothing of the table yet | None: the table's beginning |
 
 A query's first snapshot counts like a version (`isStartingVersion`): its files are all files of the table at that time.
 """
@@ -44,8 +44,8 @@ _OF_COMMAND: Final = "TahoeBatchFileIndex"
 INDEXES: Final = frozenset({LATEST, _OF_COMMAND, "TahoeChangeFileIndex", "CdcAddFileIndex", _LOG})
 """File indexes in analyzed plans."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
-"""Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
-whole."""
+"""Columns that the change data feed adds to each row. They are no fields of the table: their lineage is DERIVE from the
+table as a whole, without a field."""
 _FILES: Final = "parquet"
 OFFSET: Final = frozenset({"sourceVersion", "reservoirId", "reservoirVersion", "index"})
 
@@ -137,7 +137,8 @@ def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
     if to is None:
         return None
     changes = TableRange(format="delta", from_=_bound(source.start) if is_offset(source.start) else None, to=to)
-    # The source's beginning isn't logged: the table's first snapshot, or a version that an option names.
+    # The offset log doesn't state where the source began: at the table's first snapshot, or at a version that an option
+    # names.
     known = source.start is not None or source.from_beginning or is_first_snapshot(source.end)
     certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
     return (RangeRead(position=Position(table_range=changes), certainty=certainty),)

@@ -1,12 +1,14 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting the write's end.
 
-A snapshot's summary has the id of the application that made the snapshot. If this application has made a single
-unclaimed snapshot since the write began, the snapshot counts as the write's. This is INFERRED: the snapshot names the
-application, not the write. Only snapshots on a branch or the main line count: a staged snapshot isn't published.
+A snapshot's summary has the id of the application that made the snapshot. If exactly one snapshot that this application
+has made since the write began isn't known to belong to another run, it counts as the write's. This is INFERRED: the
+snapshot names the application, not the write. Only snapshots on a branch or the main line count: a staged snapshot
+isn't published.
 
 Metadata are read as files if the files show which one is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` exists only once it is committed. Any other catalog has the pointer to the current file, and
-a killed driver may have left a file that never became current. So that catalog is asked, through a session that has it.
+a killed driver may have left a file that never became current. Therefore the catalog itself is asked for the current
+metadata, through a Spark session that is configured with it.
 Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
 """
 
@@ -65,8 +67,8 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
     if metadata is not None:
         return left_in_metadata(metadata, write)
     if is_of_catalog:
-        asked = ", and no catalog of the session has it" if current is not None else ""
-        return unknown(f"only the table's catalog knows the current one of its metadata files{asked}")
+        asked = ", and no catalog of the session has the table" if current is not None else ""
+        return unknown(f"only the table's catalog knows which of its metadata files is current{asked}")
     return nothing("the table that the write was to change doesn't exist")
 
 
