@@ -83,7 +83,7 @@ def test_its_plan_is_asked_for_once_it_is_opened(page: Page) -> None:
     assert page.url.endswith("?plan=1")
     steps = plan.locator(".steps > li")
     expect(steps).to_have_count(15)
-    for shown in ("correct", "offsets 0:100..120", "It was written by"):
+    for shown in ("correct", "offsets 0:100..120", "The bad data was written by"):
         expect(steps.filter(has_text="Correct dataset kafka://embedded/flights.departed")).to_contain_text(shown)
     for shown in ("reprocess", "after 3", "0:100..120", "Checkpoint", "startingOffsets"):
         expect(steps.filter(has_text="Reprocess enrich: batch 1")).to_contain_text(shown)

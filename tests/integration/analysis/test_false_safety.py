@@ -197,10 +197,12 @@ CASES = [
     Case("read without an output, wrong", "impact watched --type data_incorrect", ("UNKNOWN", "watcher"), UNSAFE),
     Case("read without an output, lineage", "downstream watched -c gone", ("UNKNOWN", "watcher")),
     Case("read without an output, datasets", "downstream watched", ("UNKNOWN", "watcher")),
-    Case("read without an output, privacy", "privacy watched -c gone --as pii", ("UNKNOWN: what watcher",)),
+    Case("read without an output, privacy", "privacy watched -c gone --as pii", ("watcher reads sensitive values",)),
     Case("read without an output of it", "impact peeked -c gone --change removed", ("UNKNOWN", "peeker"), UNSAFE),
-    Case("read without an output of it, privacy", "privacy peeked -c gone --as pii", ("UNKNOWN: what peeker",)),
-    Case("read without an output, blast", "blast ticks 0 0..10", ("UNKNOWN: what ticker",)),
+    Case(
+        "read without an output of it, privacy", "privacy peeked -c gone --as pii", ("peeker reads sensitive values",)
+    ),
+    Case("read without an output, blast", "blast ticks 0 0..10", ("UNKNOWN: ticker reads bad data",)),
     Case("reviewed, read without an output", "review --dataset watched id.sql", ("UNKNOWN", "watcher")),
     Case("unknown, two hops on", "downstream spring -c id --depth all", ("may be more", "muddy", "gauge")),
     Case("unknown, two hops on, datasets", "downstream spring --depth all", ("pond", "may be more", "gauge")),

@@ -46,13 +46,17 @@ def used_plans(driver: Driver) -> Iterator[dict[str, set[str]]]:
     """
     used: dict[str, set[str]] = {}
     driver.execute_query("CALL db.clearQueryCaches()")
-    driver.execute_query("CALL db.stats.clear('QUERIES')")
     driver.execute_query("CALL db.stats.collect('QUERIES')")
+    begun = driver.execute_query("RETURN timestamp() AS now").records[0]["now"]
     yield used
     driver.execute_query("CALL db.stats.stop('QUERIES')")
     for record in driver.execute_query("CALL db.stats.retrieve('QUERIES')").records:
-        if name := re.search(r"^// (\w+):", record["data"]["query"], re.MULTILINE):
-            used.setdefault(name[1], set()).update(_nested(record["data"]["queryExecutionPlan"]))
+        query = record["data"]
+        # Those of earlier blocks are returned again.
+        if all(one["startTimestampMillis"] < begun for one in query["invocations"]):
+            continue
+        if name := re.search(r"^// (\w+):", query["query"], re.MULTILINE):
+            used.setdefault(name[1], set()).update(_nested(query["queryExecutionPlan"]))
 
 
 def _nested(plan: dict[str, Any]) -> Iterator[str]:

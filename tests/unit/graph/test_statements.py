@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def test_each_is_one_titled_statement() -> None:
         for number, line in enumerate(body, start=2):
             if line.startswith("//") or ";" in line:
                 faults.append(f"{folder}/{name}:{number}: a second comment or statement: {line}")
+    assert not faults, "\n".join(faults)
+
+
+def test_what_follows_relationships_from_a_key_names_its_index() -> None:
+    """Their plans are kept, and of an index that isn't sampled yet Neo4j has chosen a scan for each row."""
+    faults = []
+    for name in names("write"):
+        lines = statement("write", name).splitlines()
+        for number, (line, after) in enumerate(pairwise([*lines, ""]), start=1):
+            by_key = line.lstrip().startswith("MATCH") and line.count("{key: ") == 1 and "-[" in line
+            if by_key and "USING INDEX SEEK" not in after:
+                faults.append(f"write/{name}:{number}: {line.strip()}")
     assert not faults, "\n".join(faults)
 
 

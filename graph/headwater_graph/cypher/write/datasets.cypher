@@ -37,9 +37,10 @@ RETURN collect([properties(n), r {.*,
     first_seen: r.first_seen.epochMillis * 1000 + r.first_seen.microsecond % 1000,
     last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000}]) AS found
 
-// update_columns: Columns that changed; without the hint Neo4j scans the index for each row while it isn't sampled
+// update_columns: Columns that changed
 UNWIND $batch.rows AS row
-MATCH (n:HwColumn {key: row.key}) USING INDEX SEEK n:HwColumn(key)
+MATCH (n:HwColumn {key: row.key})
+USING INDEX SEEK n:HwColumn(key)
 MATCH (:HwDataset)-[r:HAS_COLUMN]->(n)
 SET n += row.properties, r += row.validity
 

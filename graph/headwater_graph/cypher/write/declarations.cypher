@@ -92,6 +92,7 @@ SET r._own = true, r.declared = true
 // undeclare_feeds: Datasets that jobs no longer declare to feed others
 UNWIND $batch.rows AS row
 MATCH (:HwDataset)-[r:FEEDS {key: row.key}]->(:HwDataset)
+USING INDEX SEEK r:FEEDS(key)
 SET r._own = null, r.declared = CASE WHEN r.declarations IS NULL THEN null ELSE true END
 WITH r
 WHERE r.observed IS NULL AND r.possible IS NULL AND r.declared IS NULL

@@ -13,12 +13,14 @@ SET n += row.properties
 // concerned_before: Nodes that incidents no longer concern
 UNWIND $batch.rows AS row
 MATCH (n:HwIncident {key: row.key})-[r:CONCERNS]->(m)
+USING INDEX SEEK n:HwIncident(key)
 WHERE m.key IN row.ends
 DELETE r
 
 // reached_before: Datasets that the latest REACHED of incidents no longer names
 UNWIND $batch.rows AS row
 MATCH (n:HwIncident {key: row.key})-[r:REACHED]->(m)
+USING INDEX SEEK n:HwIncident(key)
 WHERE m.key IN row.ends
 DELETE r
 

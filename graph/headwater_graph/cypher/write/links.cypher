@@ -60,6 +60,7 @@ CALL () {
   UNWIND $batch.excluded_feeds AS row
   WITH DISTINCT row[4].key AS key
   MATCH ()-[r:FEEDS {key: key}]->()
+  USING INDEX SEEK r:FEEDS(key)
   WHERE r.possible
   FOREACH (_ IN CASE WHEN r.declared THEN [1] ELSE [] END | SET r.possible = null, r.first_seen = null, r.last_seen = null)
   FOREACH (_ IN CASE WHEN r.declared THEN [] ELSE [1] END | DELETE r)
@@ -178,5 +179,6 @@ SET r += row.properties
 
 // forget: Delete relationships from rebuilt segments to runs and versions
 UNWIND $batch.rows AS key
-MATCH (:HwSegment {key: key})-[r:IN_RUN|READ|WROTE]->()
+MATCH (s:HwSegment {key: key})-[r:IN_RUN|READ|WROTE]->()
+USING INDEX SEEK s:HwSegment(key)
 DELETE r
