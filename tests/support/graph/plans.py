@@ -50,9 +50,9 @@ def used_plans(driver: Driver) -> Iterator[dict[str, set[str]]]:
     begun = driver.execute_query("RETURN timestamp() AS now").records[0]["now"]
     yield used
     driver.execute_query("CALL db.stats.stop('QUERIES')")
-    for record in driver.execute_query("CALL db.stats.retrieve('QUERIES')").records:
+    # Statements of earlier blocks are returned again, and by default only a statement's first 100 invocations.
+    for record in driver.execute_query("CALL db.stats.retrieve('QUERIES', {maxInvocations: 1000000})").records:
         query = record["data"]
-        # Those of earlier blocks are returned again.
         if all(one["startTimestampMillis"] < begun for one in query["invocations"]):
             continue
         if name := re.search(r"^// (\w+):", query["query"], re.MULTILINE):
