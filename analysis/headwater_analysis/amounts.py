@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+
+MOST_NAMED = 3
+"""Maximum number of names in a sentence; further ones are counted."""
 
 
 def amount(number: int, noun: str, plural: str = "") -> str:
@@ -10,7 +13,12 @@ def amount(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def first_of(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Join the first names, and count the others: `a, b and 3 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{separator.join(names[:most])}{more}"
+def first_of(texts: Iterable[str], most: int = MOST_NAMED, separator: str = ", ", *, total: int | None = None) -> str:
+    """Join the first texts, and count the further ones: `daily, hourly, weekly and 2 more`.
+
+    Args:
+        total: number of all texts, if `texts` has only the first ones.
+    """
+    every = list(texts)
+    more = (len(every) if total is None else total) - len(every[:most])
+    return separator.join(every[:most]) + (f" and {more:,} more" if more > 0 else "")

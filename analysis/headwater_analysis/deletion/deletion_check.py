@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from headwater_analysis.amounts import first_of
 from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.declared import Declared, consumers_of_datasets, declared
 from headwater_analysis.declared.merge import MARKS
@@ -14,7 +15,6 @@ from headwater_analysis.deletion.verdict import HeldMark, MayDelete, NeedingJob,
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.tags_and_uses import JobUse, job_uses
-from headwater_analysis.listing import first_of
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset

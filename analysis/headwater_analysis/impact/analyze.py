@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from headwater_analysis import paging
+from headwater_analysis.amounts import first_of
 from headwater_analysis.assets import Asset, dataset_asset, dataset_or_column, job_asset
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.impact import wording
@@ -34,7 +35,6 @@ from headwater_analysis.impact.verdict import hit_consumers, hits_for_certain, s
 from headwater_analysis.impact.wording import called, short, summary_of
 from headwater_analysis.lineage.hops import transformation
 from headwater_analysis.lineage.scope import Influence
-from headwater_analysis.listing import first_of
 from headwater_analysis.owners import owners_of
 from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction

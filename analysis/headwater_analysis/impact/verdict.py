@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from headwater_analysis.amounts import MOST_NAMED
 from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.change import ImpactChange
@@ -17,7 +18,6 @@ from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.wording import called, listed
 from headwater_analysis.lineage.find_lineage import MOST_LOOKED_AT, readers_without_outputs, under_all_names
 from headwater_analysis.lineage.scope import Influence
-from headwater_analysis.listing import MOST_NAMED
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500

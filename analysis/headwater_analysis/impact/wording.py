@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from headwater_analysis.amounts import first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.durations import duration_text
@@ -14,7 +15,6 @@ from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactIt
 from headwater_analysis.impact.policy import Raise, Severity
 from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.spread import JobHit
-from headwater_analysis.listing import first_of
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 

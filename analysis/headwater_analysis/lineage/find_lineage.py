@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headwater_analysis import paging
+from headwater_analysis.amounts import MOST_NAMED, first_of
 from headwater_analysis.assets import Asset, AssetKind, job_asset
 from headwater_analysis.declared import ReadingConsumer, consumers_of
 from headwater_analysis.identity import Identities, known_as
@@ -22,7 +23,6 @@ from headwater_analysis.lineage.plans import Plans, WrittenDataset
 from headwater_analysis.lineage.scope import Influence, LineageDirection, LineageQuestion, Scope, scope_of
 from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
-from headwater_analysis.listing import MOST_NAMED, first_of
 from headwater_analysis.moments import moment
 from headwater_analysis.quality import quality_of
 from headwater_analysis.reader import Reader, Transaction

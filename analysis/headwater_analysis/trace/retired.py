@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headwater_analysis.listing import first_of
+from headwater_analysis.amounts import first_of
 from headwater_analysis.micro_batches import retired
 from headwater_analysis.moments import moment
 from headwater_analysis.trace.batches import Query
