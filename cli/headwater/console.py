@@ -15,7 +15,7 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, TextIO
 
@@ -232,17 +232,6 @@ def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
 def shortened(text: str, most: int = 160) -> str:
     """Shorten a long name in its middle, where names differ least, and escape invisible characters."""
     return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
-
-
-def number_of(number: int, noun: str) -> str:
-    """Format a number of things: `1 hop`, `1,200 hops`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def some(texts: Sequence[str], most: int, total: int | None = None) -> str:
-    """Join the first texts, and the number of the others among `total`: `a, b and 7 more`."""
-    more = (len(texts) if total is None else total) - most
-    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 console = Console()

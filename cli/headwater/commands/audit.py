@@ -13,10 +13,11 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import JsonOption, console, number_of, plain_table, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError, InputError
 from headwater.settings import Settings, load_settings, running_stack
 from headwater.times import time_if_given
+from headwater_analysis.amounts import amount
 from headwater_audit.errors import AuditKeyError
 from headwater_audit.file import PlacedLine, lines_of
 from headwater_audit.searching import AuditQuery, Outcome, outcome_of, parameters_of
@@ -89,7 +90,7 @@ def verify(
     console.result(document, _view(found, has_keys=bool(keys)))
     if found.found:
         raise CheckFailedError(
-            f"The audit isn't as it was written: {number_of(found.found, 'finding')}.",
+            f"The audit isn't as it was written: {amount(found.found, 'finding')}.",
             fix="Compare with a copy of the records, and with the log of the machine.",
         )
 
@@ -127,7 +128,7 @@ def search(
     for _, record in matching:
         count += 1
         console.raw(f"{_row(record)}\n")
-    console.message(f"{number_of(count, 'record')}.")
+    console.message(f"{amount(count, 'record')}.")
 
 
 def _row(record: dict[str, Any]) -> str:
@@ -143,7 +144,7 @@ def _row(record: dict[str, Any]) -> str:
         record.get("address") or "—",
         what or "—",
         "begun" if ended is None else f"{ended} {number}",
-        "" if not isinstance(results, int) else number_of(results, "result"),
+        "" if not isinstance(results, int) else amount(results, "result"),
         shortened(" ".join(parameters), 400),
     ]
     return "  ".join(visible(str(part)) for part in parts if part != "")
@@ -239,13 +240,13 @@ def _view(found: Verification, *, has_keys: bool) -> RenderableType:
         parts.append(Text("Their processes still run, or were killed."))
     parts += [Text(f"Unfinished line of a killed process at {place}.") for place in found.unfinished]
     if found.lost:
-        parts.append(Text(f"Not written, as LOST lines state: {number_of(found.lost, 'record')}."))
+        parts.append(Text(f"Not written, as LOST lines state: {amount(found.lost, 'record')}."))
     signatures = (
-        f"Checked with the given keys: {number_of(found.heads_checked, 'head')}."
+        f"Checked with the given keys: {amount(found.heads_checked, 'head')}."
         if has_keys
         else "Heads weren't checked with a key: give one with --public-key."
     )
-    verdict = number_of(found.found, "finding") if found.found else "No findings"
-    read = (number_of(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
-    parts.append(Text(f"{verdict} in {' of '.join(read)}, {number_of(found.records, 'record')}. {signatures}"))
+    verdict = amount(found.found, "finding") if found.found else "No findings"
+    read = (amount(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
+    parts.append(Text(f"{verdict} in {' of '.join(read)}, {amount(found.records, 'record')}. {signatures}"))
     return Group(*parts)

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, plain_table, shortened, some
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
@@ -23,6 +23,7 @@ from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOp
 from headwater.show.names import moment_text
 from headwater.show.pages import FittedView
 from headwater.trace_options import parse_duration
+from headwater_analysis.amounts import first_of
 from headwater_analysis.checks import RULES, CheckedRule, Checks, Finding, check, rule_named
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.freshness import GraphState
@@ -181,7 +182,7 @@ def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
     """Yield a row's cells: subjects (with their number if several), message, time of the first finding, owners."""
     names = list(dict.fromkeys(map(_subject, found)))
     count = f"{len(found):,} × " if len(found) > 1 else ""
-    yield f"{count}{some(names, _MOST_NAMES)}"
+    yield f"{count}{first_of(names, _MOST_NAMES)}"
     yield shortened(kind if count else found[0].message, _LONGEST)
     times = [each.since for each in found if each.since is not None]
     yield f"since {moment_text(min(times))}" if times else ""

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.console import JsonOption, console, number_of, shortened, some
+from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError, SubjectNotFoundError, UnreachableError
 from headwater.graph_reader import asking
 from headwater.lean_imports import without
@@ -21,6 +21,7 @@ from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
 from headwater.show.declared import BESIDE, contradiction_text, value_text
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
 from headwater_schemas.events import LineageEvent
 
@@ -220,7 +221,7 @@ def _contracts(sets: list[DeclaredSet], unchecked: list[str]) -> None:
 def _checked(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     documents = [{"set": one.name, "declarations": len(one.declarations)} for one in sets]
     counts = [(one.name, len(one.declarations)) for one in sets]
-    text = "\n".join(f"{name}: {number_of(count, 'declaration')}, no mistakes." for name, count in counts)
+    text = "\n".join(f"{name}: {amount(count, 'declaration')}, no mistakes." for name, count in counts)
     console.result({"sets": documents, "unchecked_names": unchecked}, text)
     if unchecked:
         console.warning(not_looked_up(unchecked))
@@ -292,8 +293,8 @@ def warnings(results: Sequence[SetResult]) -> str:
 def not_looked_up(names: Sequence[str]) -> str:
     """Format a note on names without a namespace, which weren't looked up in the graph."""
     return (
-        f"{number_of(len(names), 'name')} without a namespace {'were' if len(names) != 1 else 'was'} not "
-        f"checked, since --check doesn't ask the graph: {some(list(map(shortened, names)), _MOST_NAMED)}. "
+        f"{amount(len(names), 'name')} without a namespace {'were' if len(names) != 1 else 'was'} not "
+        f"checked, since --check doesn't ask the graph: {first_of(list(map(shortened, names)), _MOST_NAMED)}. "
         "--diff looks them up."
     )
 
@@ -341,8 +342,8 @@ def _warnings(result: SetResult) -> Iterator[str]:
     unknown = result.unknown_datasets
     if unknown:
         yield (
-            f"{name} names {number_of(len(unknown), 'dataset')} that no event has named: "
-            f"{some(list(map(shortened, unknown)), _MOST_NAMED)}. Check their namespaces and names."
+            f"{name} names {amount(len(unknown), 'dataset')} that no event has named: "
+            f"{first_of(list(map(shortened, unknown)), _MOST_NAMED)}. Check their namespaces and names."
         )
     for cycle in result.cycles:
         yield f"{name} declares datasets that are made from each other: {' → '.join(map(shortened, cycle))}."

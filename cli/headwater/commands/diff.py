@@ -10,12 +10,13 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import number_of, shortened
+from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
 from headwater.show.schemas import retyped_text
 from headwater.times import time_if_given
+from headwater_analysis.amounts import amount
 from headwater_analysis.assets import Asset
 from headwater_analysis.diff import ColumnChange, Diff, EdgeChange, Point, Side, diff
 from headwater_analysis.lineage import Transformation
@@ -112,7 +113,7 @@ def summary(answer: Diff) -> str:
         (answer.columns_total, "schema column"),
         (answer.edges_total, "lineage edge"),
     )
-    changes = [number_of(count, word) for count, word in parts if count]
+    changes = [amount(count, word) for count, word in parts if count]
     lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
     if answer.truncated:
         lines.append("There is more lineage than one question compares: name a job or a dataset.")

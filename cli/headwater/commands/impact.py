@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import console, number_of, plain_table, shortened, some
+from headwater.console import console, plain_table, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.graph_reader import in_words
@@ -24,6 +24,7 @@ from headwater.show.names import asset_text, dataset_text
 from headwater.show.pages import next_page
 from headwater.times import time_if_given
 from headwater.trace_options import RANGES_HELP, ReadTimeOption, arrived, range_option
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import (
@@ -304,9 +305,9 @@ def _part(part: Part) -> str:
     certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
     if part.offsets:
         spans = [partition_text(span.partition, span.start, span.end) for span in part.offsets]
-        return f"offsets {some(spans, _MOST)}{certainty}"
+        return f"offsets {first_of(spans, _MOST)}{certainty}"
     if part.file_count:
-        return f"{number_of(part.file_count, 'file')}{certainty}"
+        return f"{amount(part.file_count, 'file')}{certainty}"
     if part.version is not None:
         return f"version {shortened(part.version)}{certainty}"
     return f"{shortened(part.text) if part.text else 'unknown part'}{certainty}"

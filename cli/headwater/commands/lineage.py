@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import number_of, plain_table, shortened, some
+from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import DatasetArgument, hops, parse_hops
 from headwater.show import quality
@@ -20,6 +20,7 @@ from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater.show.pages import FittedView, next_page
 from headwater.times import time_if_given
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.lineage import (
@@ -224,7 +225,7 @@ def summary(answer: Lineage) -> str:
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:
-        words.append(f"the farthest {number_of(answer.max_hops, 'hop')} away")
+        words.append(f"the farthest {amount(answer.max_hops, 'hop')} away")
     if len(answer.items) < answer.total:
         words.append(f"{len(answer.items):,} on this page")
     counted = ", ".join(words) + "."
@@ -234,7 +235,7 @@ def summary(answer: Lineage) -> str:
     if answer.known_as:
         lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
     if answer.truncated:
-        lines.append(f"There is more beyond {number_of(answer.depth or 0, 'hop')}: --depth all.")
+        lines.append(f"There is more beyond {amount(answer.depth or 0, 'hop')}: --depth all.")
     if answer.complete:
         lines += notes
     return "\n".join([*lines, *_further_lines(answer)])
@@ -255,7 +256,7 @@ def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
     for each in consumers:
         about = ", ".join(shortened(word) for word in (each.type, each.criticality) if word)
         named.append(shortened(each.name) + (f" ({about})" if about else ""))
-    return f"Declared consumers of the listed assets and the start: {some(named, _MOST_CONSUMERS)}."
+    return f"Declared consumers of the listed assets and the start: {first_of(named, _MOST_CONSUMERS)}."
 
 
 def _notes(answer: Lineage) -> list[str]:
@@ -416,14 +417,14 @@ def _label(item: LineageItem) -> Text:
 def _by(hop: _Hop) -> str:
     if not hop.via:
         return ""
-    return f"  by {some([via_text(hop.via[0])], 1, hop.via_total)}"
+    return f"  by {first_of([via_text(hop.via[0])], 1, total=hop.via_total)}"
 
 
 def _loop_text(answer: Lineage, key: str) -> str:
     """Describe a hop from an asset to itself, with its jobs; empty if there is no such hop."""
     for loop in answer.loops:
         if loop.source == key:
-            return f"  ↺ derived from itself by {some([via_text(loop.via[0])], 1, loop.via_total)}"
+            return f"  ↺ derived from itself by {first_of([via_text(loop.via[0])], 1, total=loop.via_total)}"
     return ""
 
 

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, number_of, plain_table, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
 from headwater.graph_reader import answer_of
@@ -18,6 +18,7 @@ from headwater.options import TenantOption, TimeoutOption, complete_dataset
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text, moment_text
 from headwater.trace_options import parse_duration
+from headwater_analysis.amounts import amount
 from headwater_analysis.deletion import HOLDING, DeletionQuestion, MayDelete, Verdict, may_delete
 from headwater_analysis.deletion.verdict import HeldMark
 from headwater_schemas.events import MarkSpread
@@ -121,7 +122,7 @@ def _origin(mark: HeldMark) -> str:
     version = f" version {shortened(mark.version)}" if mark.version is not None else ""
     if mark.spread is MarkSpread.NONE:
         return f"its own{version}"
-    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {number_of(mark.hops, 'hop')}"
+    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {amount(mark.hops, 'hop')}"
 
 
 def _jobs(found: MayDelete) -> Table:

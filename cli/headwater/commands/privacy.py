@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import number_of, shortened, some
+from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.graph_reader import in_words
@@ -19,6 +19,7 @@ from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text
 from headwater.show.pages import next_page
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.lineage.scope import Influence
@@ -162,23 +163,23 @@ def view(found: Privacy, *, why: bool) -> RenderableType:
 
 def _sources(found: Privacy) -> Text:
     named = [f"{_called(each.asset)} ({each.sensitivity.value})" for each in found.sources]
-    listed = some(named, _MOST_SOURCES, found.sources_total)
+    listed = first_of(named, _MOST_SOURCES, total=found.sources_total)
     return Text(listed or "No column is declared CONFIDENTIAL, PII or RESTRICTED", style="bold")
 
 
 def _counted(found: Privacy) -> str:
     held = found.readable + found.protected
     columns = "1 column or dataset has" if held == 1 else f"{held:,} columns and datasets have"
-    farthest = f", up to {number_of(found.max_hops, 'hop')} away" if held else ""
+    farthest = f", up to {amount(found.max_hops, 'hop')} away" if held else ""
     text = f"{columns} sensitive values{farthest}: {found.readable:,} readable, {found.protected:,} masked or hashed."
     if found.unknown:
         jobs = list(dict.fromkeys(shortened(each.job.name) for each in found.unknown))
         verb = "makes" if len(jobs) == 1 else "make"
-        open_ = f"what {some(jobs, _MOST_JOBS)} {verb} of them: column lineage is missing or incomplete."
+        open_ = f"what {first_of(jobs, _MOST_JOBS)} {verb} of them: column lineage is missing or incomplete."
         text = f"{text} UNKNOWN is {open_}" if held else f"UNKNOWN: {open_} {text}"
     if ending := list(dict.fromkeys(shortened(job.name) for each in found.exits for job in each.jobs)):
         verb = "reads" if len(ending) == 1 else "read"
-        read = f"{some(ending, _MOST_JOBS)} {verb} sensitive values"
+        read = f"{first_of(ending, _MOST_JOBS)} {verb} sensitive values"
         open_ = f"UNKNOWN: {read}, but no output derived from them is known."
         text = f"{text} {open_}" if held or found.unknown else f"{open_} {text}"
     if found.indirect:
@@ -263,7 +264,7 @@ def _path_text(item: PrivacyItem) -> str:
 
 def _exit(dataset: Asset, jobs: tuple[Asset, ...], columns: int) -> str:
     by = ", ".join(shortened(job.name) for job in jobs)
-    return f"{dataset_text(dataset)}  {number_of(columns, 'column')}  " + (
+    return f"{dataset_text(dataset)}  {amount(columns, 'column')}  " + (
         f"read by {by}, with no known output of it" if by else "nobody is known to read it"
     )
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import plain_table, shortened, some
+from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.remote import names as remote
 from headwater.show import runs as show_runs
@@ -20,6 +20,7 @@ from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_tex
 from headwater.show.pages import FittedView, pairs, part
 from headwater.show.quality import checks_table
 from headwater.show.schemas import schemas_table, types_table
+from headwater_analysis.amounts import first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.durations import duration_text
 from headwater_analysis.errors import AmbiguousError
@@ -223,7 +224,7 @@ def _consumer(found: ConsumerDetails) -> Iterator[RenderableType]:
 def _consumed(reads: Sequence[ConsumedDataset]) -> Table:
     out = plain_table("dataset", "columns", "last written", "owners")
     for each in reads:
-        columns = some(list(map(shortened, each.columns)), _MOST_COLUMNS, each.columns_total)
+        columns = first_of(list(map(shortened, each.columns)), _MOST_COLUMNS, total=each.columns_total)
         out.add_row(
             _asset(each.dataset, gone=each.gone),
             columns or "all",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import plain_table, shortened, some
+from headwater.console import plain_table, shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text
+from headwater_analysis.amounts import first_of
 from headwater_analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_schemas.events import Certainty, Provenance
 from headwater_schemas.ranges import partition_text
@@ -87,7 +88,7 @@ def part_text(use: Use) -> str:
     """Format a used part: for a topic `0:10..20, 1:7..9`, by partition; or a version, files, or a description."""
     if use.offsets:
         spans = [partition_text(span.partition, span.start, span.end) for span in use.offsets if span.end > span.start]
-        return some(spans, _MOST_SPANS) or "nothing new"
+        return first_of(spans, _MOST_SPANS) or "nothing new"
     if use.position == "files":
         names = [shortened(_within(use.dataset.name, path), LONGEST_PATH) for path in use.paths[:1]]
         return "".join(names) + (" …" if len(use.paths) > 1 else "") or (

@@ -6,12 +6,13 @@ impact, affected assets are coloured by severity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from headwater.console import shortened
 from headwater.show.trace import part_words, step_name
+from headwater_analysis.amounts import first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.impact import Impact, ImpactHop, Severity
 from headwater_analysis.lineage import Influence, Lineage, LineageEdge
@@ -20,7 +21,6 @@ from headwater_schemas.events import Certainty, TransformationType
 from headwater_schemas.visible import visible
 
 MOST_LABEL = 80
-_MOST_NAMES = 3
 
 
 def asset_label(asset: Asset) -> str:
@@ -29,11 +29,9 @@ def asset_label(asset: Asset) -> str:
     return shortened(asset.title or asset.name, MOST_LABEL) + column
 
 
-def some(names: Sequence[str], total: int | None = None) -> str:
-    """Format the first names, and the number of the others."""
-    shown = [shortened(name, MOST_LABEL) for name in names[:_MOST_NAMES]]
-    more = (len(names) if total is None else total) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+def names_text(names: Iterable[str], total: int | None = None) -> str:
+    """Format the first names, and the number of the others among `total`."""
+    return first_of([shortened(name, MOST_LABEL) for name in names], total=total)
 
 
 class DiagramFormat(StrEnum):
@@ -158,7 +156,9 @@ def lineage_diagram(answer: Lineage) -> Diagram:
         for asset in assets
     }
     edges = (
-        DiagramEdge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _dotted(edge))
+        DiagramEdge(
+            edge.source, edge.target, names_text([via.job.name for via in edge.via], edge.via_total), _dotted(edge)
+        )
         for edge in answer.edges
     )
     return Diagram(nodes, tuple(edges))
@@ -232,7 +232,7 @@ def impact_diagram(impact: Impact) -> Diagram:
             labels.setdefault(ends, {})[_edge_label(hop)] = None
             indirect[ends] = indirect.get(ends, True) and _is_indirect(hop)
             source = hop.asset.key
-    edges = (DiagramEdge(*ends, some(list(texts)), indirect[ends]) for ends, texts in labels.items())
+    edges = (DiagramEdge(*ends, names_text(texts), indirect[ends]) for ends, texts in labels.items())
     return Diagram(nodes, tuple(edges))
 
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.console import number_of, shortened
+from headwater.console import shortened
 from headwater.show import review as show
+from headwater_analysis.amounts import amount
 from headwater_analysis.impact.wording import as_code, as_text
 from headwater_review.jobs.job_review import JobReview, JobVerdict
 from headwater_review.jobs.version import JobProblem
@@ -75,10 +76,10 @@ def _lines(review: JobReview) -> Iterator[str]:
         else:
             yield from ("", text)
     if left_out:
-        yield from ("", f"### {number_of(len(left_out), 'more output')}", "")
+        yield from ("", f"### {amount(len(left_out), 'more output')}", "")
         for output in left_out[:_MOST_NAMED]:
             name = shortened(output.dataset.title or output.dataset.name)
-            yield f"- **{output.severity}** {as_code(name)}: {number_of(len(output.differences), 'difference')}"
+            yield f"- **{output.severity}** {as_code(name)}: {amount(len(output.differences), 'difference')}"
         if len(left_out) > _MOST_NAMED:
             yield f"- … and {len(left_out) - _MOST_NAMED:,} more"
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import number_of, plain_table, shortened, some
+from headwater.console import plain_table, shortened
 from headwater.show.names import moment_text
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.quality import Check, DatasetQuality
 from headwater_analysis.runs import Quality
 
@@ -38,7 +39,7 @@ def _found_text(check: Check) -> str:
 
 def _results_text(results: Sequence[Quality]) -> str:
     """List the first failed assertions, and the number of further ones."""
-    return some([_result_text(each) for each in results], _MOST_FAILED)
+    return first_of([_result_text(each) for each in results], _MOST_FAILED)
 
 
 def _result_text(result: Quality) -> str:
@@ -59,5 +60,5 @@ def lines(found: Sequence[DatasetQuality]) -> str:
     if len(failed) > _MOST_DATASETS:
         out.append(f"{len(failed) - _MOST_DATASETS:,} more failed their latest checks.")
     if passed := len(found) - len(failed):
-        out.append(f"{number_of(passed, 'dataset')} passed the latest checks.")
+        out.append(f"{amount(passed, 'dataset')} passed the latest checks.")
     return "\n".join(out)

@@ -11,8 +11,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import number_of, shortened, some
+from headwater.console import shortened
 from headwater.show.declared import consumers_table
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.impact import ImpactItem, Severity
 from headwater_analysis.impact.wording import as_code, as_text, called, consumer_text, decisions
@@ -124,17 +125,17 @@ def _counted(review: Review) -> str:
     count = len(review.differences)
     if not review.dataset.key:
         # Without a graph, or without the dataset in it, downstream effects are unknown.
-        return f"{number_of(count, 'difference')} ({by})"
-    hit = f"{number_of(review.datasets_total, 'dataset')} downstream"
-    jobs = number_of(review.jobs_total, "job")
-    return f"{number_of(count, 'difference')} ({by}); {hit} by {jobs}"
+        return f"{amount(count, 'difference')} ({by})"
+    hit = f"{amount(review.datasets_total, 'dataset')} downstream"
+    jobs = amount(review.jobs_total, "job")
+    return f"{amount(count, 'difference')} ({by}); {hit} by {jobs}"
 
 
 def _incomplete(review: Review) -> str:
     """Describe the gaps of a verdict; empty if none is known."""
     if not review.unseen_total:
         return ""
-    jobs = number_of(review.unseen_total, "job")
+    jobs = amount(review.unseen_total, "job")
     names = _names(review.unseen, review.unseen_total)
     return (
         f"Incomplete lineage: what {jobs} downstream do with columns isn't known in full, so more may break: {names}."
@@ -142,7 +143,7 @@ def _incomplete(review: Review) -> str:
 
 
 def _names(names: list[str] | tuple[str, ...], total: int | None = None) -> str:
-    return some([shortened(name) for name in names], _MOST_NAMES, total)
+    return first_of([shortened(name) for name in names], _MOST_NAMES, total=total)
 
 
 def markdown(review: Review) -> str:
@@ -276,7 +277,7 @@ def _finding(each: ReviewedDifference) -> str:
     parts = [f"{each.severity}: {visible(each.text)}."]
     if each.items:
         items = [f"{shortened(_asset(item))} ({item.severity})" for item in each.items]
-        parts.append(f"Downstream: {some(items, _MOST_NAMES, each.total)}.")
+        parts.append(f"Downstream: {first_of(items, _MOST_NAMES, total=each.total)}.")
     return " ".join([*parts, *(visible(reason) for reason in each.reasons)])
 
 

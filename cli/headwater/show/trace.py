@@ -9,9 +9,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import number_of, plain_table, shortened, some
+from headwater.console import plain_table, shortened
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast import Blast, Superseded, Tainted
 from headwater_analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
@@ -163,7 +164,7 @@ def summary(found: Trace) -> str:
     """Last line of a trace: its size, and whether the trace is complete."""
     if not found.hops:
         return "No step is known beyond the start." if found.start else "No such records are known."
-    steps = f"{number_of(found.total, 'step')}, {number_of(found.max_hops, 'hop')} deep"
+    steps = f"{amount(found.total, 'step')}, {amount(found.max_hops, 'hop')} deep"
     return f"{steps}; there is more: --depth all, or a greater --limit." if found.truncated else f"{steps}."
 
 
@@ -217,17 +218,17 @@ def blast_summary(found: Blast) -> str:
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""
-    counts = [f"{by}{number_of(totals.datasets, 'dataset')} tainted"]
-    counts += [f"{number_of(totals.offsets, 'record')} at most"] if totals.offsets else []
-    counts += [number_of(totals.files, "file")] if totals.files else []
-    counts += [number_of(totals.versions, "version")] if totals.versions else []
+    counts = [f"{by}{amount(totals.datasets, 'dataset')} tainted"]
+    counts += [f"{amount(totals.offsets, 'record')} at most"] if totals.offsets else []
+    counts += [amount(totals.files, "file")] if totals.files else []
+    counts += [amount(totals.versions, "version")] if totals.versions else []
     counts += [f"{totals.unknown} of unknown extent"] if totals.unknown else []
     counts += [f"{totals.clean_again} clean again"] if totals.clean_again else []
     more = " There is more: a greater --limit." if found.truncated else ""
-    counted = f"{', '.join(counts)}, over {number_of(totals.steps, 'step')}.{more}"
+    counted = f"{', '.join(counts)}, over {amount(totals.steps, 'step')}.{more}"
     if ending := list(dict.fromkeys(map(step_name, _without_outputs(found)))):
         verb = "reads" if len(ending) == 1 else "read"
-        jobs = some(ending, _MOST_ENDING)
+        jobs = first_of(ending, _MOST_ENDING)
         open_ = f"UNKNOWN: {jobs} {verb} bad data, but no output derived from it is known."
         counted = f"{counted} {open_}" if totals.datasets else f"{open_} {counted}"
     return "\n".join((counted, quality.lines(found.quality))) if found.quality else counted
