@@ -14,14 +14,15 @@ from typing import Final
 
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.moments import moment
-from headwater_analysis.partitions import is_inside, overwritten, partition_of
+from headwater_analysis.partitions import overwritten
 from headwater_analysis.trace.batches import Run, read_run, same_topic
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import micro_batches, run_step
+from headwater_analysis.trace.parts import split_by_partition
 from headwater_analysis.trace.prefetch import prefetch
 from headwater_analysis.trace.restored import RestoredVersion, is_restore, restored_version, version_number
 from headwater_analysis.trace.traced_parts import Part, PartKind, Step, weakest
-from headwater_analysis.trace.uses import StoredUse, partitions_of
+from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
@@ -97,7 +98,7 @@ class Replacements:
             if each.restored is not None:
                 taken, left = self._taken_back(left, each.by, each.restored)
             else:
-                taken, left = _taken(left, each.partitions)
+                taken, left = split_by_partition(left, each.partitions) if each.partitions else (left, None)
             if taken is not None:
                 gone.append(Superseded(part=taken, why=_why(each), by=each.by, at=each.ended))
         return left, gone
@@ -191,27 +192,3 @@ def _why(found: Replacement) -> str:
         return f"The table was restored to version {found.restored.version} by run {found.by.runs[0].run_id}."
     which = f"Partition {', '.join(found.partitions)}" if found.partitions else "The dataset"
     return f"{which} was overwritten later."
-
-
-def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
-    """Split a part into the overwritten and the remaining data; None: nothing."""
-    if not partitions:
-        return part, None
-    if part.kind is PartKind.SNAPSHOT and part.partitions:
-        gone = tuple(each for each in part.partitions if is_inside(each, partitions))
-        left = tuple(each for each in part.partitions if each not in gone)
-        return (
-            replace(part, partitions=gone) if gone else None,
-            replace(part, partitions=left) if left else None,
-        )
-    if part.kind is PartKind.FILES and all(is_inside(each, partitions) for each in partitions_of(part) or ("",)):
-        return part, None
-    if part.kind is PartKind.FILES and part.files:
-        inside = tuple(f for f in part.files if is_inside(partition_of(f), partitions))
-        rest = tuple(f for f in part.files if f not in inside)
-        count = part.file_count if part.file_count is not None else len(part.files)
-        return (
-            replace(part, files=inside, file_count=len(inside), version=None) if inside else None,
-            replace(part, files=rest, file_count=count - len(inside), version=None) if count > len(inside) else None,
-        )
-    return None, part

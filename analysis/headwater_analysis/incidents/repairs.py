@@ -6,16 +6,14 @@ written again or declared repaired separately.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headwater_analysis.blast.tainted import Superseded
-from headwater_analysis.partitions import is_inside, partition_of
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.parts import is_empty
+from headwater_analysis.trace.parts import split_by_file, split_by_partition
 from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of
-from headwater_analysis.trace.uses import partitions_of
 from headwater_graph.facts.spans import difference, intersection, union
 from headwater_graph.incidents import IncidentState
 from headwater_graph.keys import dataset_key, job_key, run_key
@@ -145,12 +143,12 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
         return _offsets(repaired, part)
     if repaired.files is not None:
         repaired_paths = [canonical_path(path) for path in repaired.files]
-        return _files(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
+        return split_by_file(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
     if repaired.version is not None:
         is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
         return (part, None) if is_it and repaired.partition is None else (None, part)
     if repaired.partition is not None:
-        return _partition(repaired.partition, part)
+        return split_by_partition(part, (repaired.partition,))
     return part, None
 
 
@@ -171,31 +169,3 @@ def _offsets(repaired: IncidentScope, part: Part) -> tuple[Part | None, Part | N
         replace(part, offsets=offsets(gone), rows=None) if gone else None,
         replace(part, offsets=offsets(left), rows=None) if gone and left else None if gone else part,
     )
-
-
-def _partition(partition: str, part: Part) -> tuple[Part | None, Part | None]:
-    if part.kind is PartKind.FILES and part.files:
-        return _files(part, lambda path: is_inside(partition_of(path), (partition,)))
-    if part.kind is PartKind.FILES:
-        inside = all(is_inside(each, (partition,)) for each in partitions_of(part) or ("",))
-        return (part, None) if inside else (None, part)
-    if part.kind is PartKind.SNAPSHOT and part.partitions:
-        gone = tuple(each for each in part.partitions if is_inside(each, (partition,)))
-        left = tuple(each for each in part.partitions if each not in gone)
-        return (
-            replace(part, partitions=gone) if gone else None,
-            (replace(part, partitions=left) if left else None) if gone else part,
-        )
-    return None, part
-
-
-def _files(part: Part, is_repaired: Callable[[str], bool]) -> tuple[Part | None, Part | None]:
-    if part.kind is not PartKind.FILES or not part.files:
-        return None, part
-    gone = tuple(path for path in part.files if is_repaired(path))
-    if not gone:
-        return None, part
-    kept = tuple(path for path in part.files if path not in gone)
-    count = len(part.files) if part.file_count is None else part.file_count
-    left = replace(part, files=kept, file_count=count - len(gone), version=None, rows=None)
-    return replace(part, files=gone, file_count=len(gone), version=None, rows=None), None if is_empty(left) else left

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.identity import Identities
+from headwater_analysis.partitions import is_inside, partition_of
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import Batch, Run
 from headwater_analysis.trace.prefetch import prefetch
@@ -102,6 +103,32 @@ def is_empty(part: Part) -> bool:
     return (part.kind is PartKind.OFFSETS and not part.offsets) or (
         part.kind is PartKind.FILES and part.file_count == 0
     )
+
+
+def split_by_partition(part: Part, partitions: Collection[str]) -> tuple[Part | None, Part | None]:
+    """Split a part into the data of some partitions, and the rest with all data of unknown partitions; None: nothing.
+
+    Args:
+        partitions: partitions as `key=value` paths.
+    """
+    if part.kind is PartKind.SNAPSHOT and part.partitions:
+        taken = tuple(each for each in part.partitions if is_inside(each, partitions))
+        left = tuple(each for each in part.partitions if each not in taken)
+        return replace(part, partitions=taken) if taken else None, replace(part, partitions=left) if left else None
+    if part.kind is PartKind.FILES and all(is_inside(each, partitions) for each in partitions_of(part) or ("",)):
+        return part, None
+    return split_by_file(part, lambda path: is_inside(partition_of(path), partitions))
+
+
+def split_by_file(part: Part, is_taken: Callable[[str], bool]) -> tuple[Part | None, Part | None]:
+    """Split a part into the listed files that are taken, and the rest; None: nothing."""
+    taken = tuple(path for path in part.files if is_taken(path)) if part.kind is PartKind.FILES else ()
+    if not taken:
+        return None, part
+    kept = tuple(path for path in part.files if path not in taken)
+    count = len(part.files) if part.file_count is None else part.file_count
+    left = replace(part, files=kept, file_count=count - len(taken), version=None, rows=None)
+    return replace(part, files=taken, file_count=len(taken), version=None, rows=None), None if is_empty(left) else left
 
 
 def given(
