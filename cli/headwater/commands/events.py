@@ -15,11 +15,25 @@ from headwater.console import JsonOption, console, plain_table
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
+from headwater_analysis.amounts import amount
 from headwater_consumers.kafka.records import FetchedRecord
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError, UnreadableRecordError
-from headwater_schemas.events import DatasetUse, EventKind, IntervalEvent, LineageEvent
+from headwater_schemas.events import (
+    DatasetEvent,
+    DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    EventKind,
+    IncidentEvent,
+    IntervalEvent,
+    JobEvent,
+    LineageEvent,
+    PlanEvent,
+    RetentionEvent,
+    RunEvent,
+)
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.ranges import batches_text
 from headwater_schemas.visible import visible
@@ -115,20 +129,43 @@ def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> R
 
 
 def _what(event: LineageEvent) -> str:
-    if (run := event.run_event) is not None:
-        error = f": {run.error.message.splitlines()[0]}" if run.error is not None and run.error.message else ""
-        return f"{run.type}{error}{_uses(run.inputs, run.outputs)}"
-    if (interval := event.interval_event) is not None:
-        return _batches(interval)
-    if (plan := event.plan_event) is not None:
-        lineage = plan.lineage
-        return f"{len(lineage.edges)} edges" + (
-            "" if lineage.complete else f", incomplete: {lineage.incomplete_reason}"
-        )
-    if (dataset := event.dataset_event) is not None:
-        fields = f", {len(dataset.schema.fields)} fields" if dataset.schema is not None else ""
-        return " ".join(filter(None, (dataset.lifecycle, dataset.dataset.name))) + fields
+    match getattr(event, f"{event.kind.lower()}_event", None):
+        case RunEvent() as run:
+            error = f": {run.error.message.splitlines()[0]}" if run.error is not None and run.error.message else ""
+            return f"{run.type}{error}{_uses(run.inputs, run.outputs)}"
+        case IntervalEvent() as interval:
+            return _batches(interval)
+        case PlanEvent(lineage=lineage):
+            why = "" if lineage.complete else f", incomplete: {lineage.incomplete_reason}"
+            return f"{amount(len(lineage.edges), 'edge')}{why}"
+        case DatasetEvent() as dataset:
+            fields = f", {amount(len(dataset.schema.fields), 'field')}" if dataset.schema is not None else ""
+            return " ".join(filter(None, (dataset.lifecycle, dataset.dataset.name))) + fields
+        case JobEvent() as job:
+            return ", ".join(filter(None, (job.processing_type, job.integration, job.job_type)))
+        case RetentionEvent() as rule:
+            return f"{rule.mode} before {rule.before:%Y-%m-%d}, of {rule.job or rule.namespace or 'all jobs'}"
+        case DeclarationEvent() as declared:
+            named = declared.dataset or declared.job
+            return f"{named.name if named is not None else declared.consumer}, of set {declared.set}"
+        case DeclarationSetEvent() as revision:
+            number = len(revision.items)
+            return f"revision {revision.revision} of set {revision.set}, {amount(number, 'declaration')}"
+        case IncidentEvent() as incident:
+            return _incident(incident)
     return ""
+
+
+def _incident(incident: IncidentEvent) -> str:
+    details = (
+        incident.assignee and f"to {incident.assignee}",
+        incident.into and f"into {incident.into}",
+        incident.resolution,
+        None if incident.reached is None else amount(len(incident.reached), "dataset"),
+        None if incident.notified is None else amount(len(incident.notified), "recipient"),
+        incident.title or incident.reason,
+    )
+    return f"{incident.action} {incident.incident}: {', '.join(filter(None, details))}".removesuffix(": ")
 
 
 def _batches(interval: IntervalEvent) -> str:
