@@ -129,7 +129,7 @@ RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._reti
   },
   job: head([(q)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}])} AS query
 
-// reading_runs: Batch runs of the jobs that read a dataset, without those that ended before a time
+// reading_runs: Keys of batch runs of the jobs that read a dataset, without those that ended before a time
 UNWIND $given.wants AS want
 MATCH (:HwDataset {key: want.dataset})<-[:READS]-(j:HwJob)
 CALL (j, want) {
@@ -137,9 +137,8 @@ CALL (j, want) {
   WHERE r.query_id IS NULL AND (want.since IS NULL OR r.ended_at IS NULL OR r.ended_at >= want.since)
   RETURN r ORDER BY r.started_at, r.key LIMIT $given.limit
 }
-RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
-  [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
-ORDER BY n, j.key, r.started_at, r.key
+WITH want.n AS n, r.key AS run ORDER BY n, j.key, r.started_at, run
+RETURN n, collect(run) AS runs
 
 // runs: Runs by key, with their inputs and outputs
 UNWIND $given.keys AS key
@@ -194,7 +193,7 @@ MATCH (:HwDataset {key: $given.dataset})<-[:OF]-(v:HwVersion) WHERE $given.text 
 WITH v.version AS version ORDER BY version LIMIT 5
 RETURN collect(version) AS versions
 
-// writing_runs: Batch runs of the jobs that write a dataset, the latest first, without those that began after a time
+// writing_runs: Keys of batch runs of the jobs that write a dataset, the latest first, without those that began after a time
 UNWIND $given.wants AS want
 MATCH (:HwDataset {key: want.dataset})<-[:WRITES]-(j:HwJob)
 CALL (j, want) {
@@ -202,6 +201,5 @@ CALL (j, want) {
   WHERE r.query_id IS NULL AND (want.until IS NULL OR r.started_at IS NULL OR r.started_at <= want.until)
   RETURN r ORDER BY r.started_at DESC, r.key LIMIT $given.limit
 }
-RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
-  [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
-ORDER BY n, j.key, r.started_at DESC, r.key
+WITH want.n AS n, r.key AS run ORDER BY n, j.key, r.started_at DESC, run
+RETURN n, collect(run) AS runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from headwater_analysis.reader import Transaction
@@ -18,6 +18,10 @@ from headwater_graph.facts.spans import Spans
 
 Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
 """Function that returns a query's archived micro-batches, given the properties of a summary."""
+
+
+DatasetTimes: TypeAlias = tuple[str, datetime | None, datetime | None]
+"""Key of a dataset, since when, and until when; None: no limit."""
 
 
 @dataclass(slots=True)
@@ -113,6 +117,21 @@ class Context:
                 run = read_run(row)
                 self._runs[run.key] = run
         return [self._runs[key] for key in wanted if key in self._runs]
+
+    def runs_of(self, wanted: Sequence[DatasetTimes]) -> list[list[Run]]:
+        """Batch runs of the jobs that read each dataset, by job and start (backwards: that write it, the latest first).
+
+        Runs that ended before `since` (backwards: that began after `until`) are left out. At most `limit` of each job
+        are returned.
+        """
+        wants = [{"n": n, "dataset": key, "since": begin, "until": end} for n, (key, begin, end) in enumerate(wanted)]
+        if not wants:
+            return []
+        name = "trace/writing_runs" if self.backward else "trace/reading_runs"
+        keys = {row["n"]: row["runs"] for row in self.tx.rows(name, wants=wants, limit=self.limit)}
+        self.cut |= any(len(each) >= self.limit for each in keys.values())
+        self.runs(key for each in keys.values() for key in each)
+        return [[self._runs[key] for key in dict.fromkeys(keys.get(n, ()))] for n in range(len(wants))]
 
     def last_batch(self, query: Query) -> Batch | None:
         """Last known micro-batch of a query."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater_analysis.micro_batches import at_batches, conflicts
-from headwater_analysis.trace.batches import Query, Run, listed, read_batch, read_run
+from headwater_analysis.trace.batches import Query, Run, listed, read_batch
 from headwater_analysis.trace.by_time import whole_drafts
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import (
@@ -34,7 +34,7 @@ from headwater_analysis.trace.locate import Located, WantedOffsets, locate
 from headwater_analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_analysis.trace.parts import given, is_empty, join
 from headwater_analysis.trace.restored import read_before
-from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
+from headwater_analysis.trace.steps import group_drafts, missing_draft, prefetch_others, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
 from headwater_analysis.trace.traced_parts import (
     CERTAINTIES,
@@ -427,26 +427,14 @@ def _conflicts(
 
 def run_drafts(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
     """Build a hop for each run that used, or may have used, one of these parts."""
-    wants = [
-        {"n": n, "dataset": p.name, "since": p.part.since, "until": p.part.until}
-        for n, p in enumerate(pendings)
-        if context.is_of_runs(p.name)
-    ]
-    if not wants:
-        return []
-    name = "trace/writing_runs" if context.backward else "trace/reading_runs"
-    found: dict[int, dict[str, Run]] = {n: {} for n in range(len(pendings))}
-    for row in context.tx.rows(name, wants=wants, limit=context.limit):
-        run = read_run(row)
-        found[row["n"]].setdefault(run.key, run)
-    drafts = []
-    for n, pending in enumerate(pendings):
-        if len(found[n]) >= context.limit:
-            context.cut = True
-        matches = [(run, match) for run in found[n].values() if (match := _best(context, pending, run)) is not None]
-        for run, match in _not_replaced(context, pending, matches):
-            drafts.append(_run_draft(context, pending, run, match))
-    return drafts
+    of_runs = [pending for pending in pendings if context.is_of_runs(pending.name)]
+    users = context.runs_of([(pending.name, pending.part.since, pending.part.until) for pending in of_runs])
+    used = []
+    for pending, runs in zip(of_runs, users, strict=True):
+        matches = [(run, match) for run in runs if (match := _best(context, pending, run)) is not None]
+        used += [(pending, run, match) for run, match in _not_replaced(context, pending, matches)]
+    prefetch_others(context, [([run], run.job) for _, run, _ in used])
+    return [_run_draft(context, *each) for each in used]
 
 
 def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:

@@ -14,7 +14,7 @@ from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
 from headwater_analysis.trace.arrivals import Arrivals
-from headwater_analysis.trace.batches import Batch, Run, read_run
+from headwater_analysis.trace.batches import Batch, Run
 from headwater_analysis.trace.by_time import ends, first_after, running_at
 from headwater_analysis.trace.context import Archived, Context
 from headwater_analysis.trace.follow import follow
@@ -445,12 +445,9 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
 
 
 def _run_parts(context: Context, topic: Asset, start: datetime, end: datetime) -> list[Part]:
-    wants = [{"n": 0, "dataset": topic.key, "since": start, "until": end}]
-    name = "trace/writing_runs" if context.backward else "trace/reading_runs"
-    rows = context.tx.rows(name, wants=wants, limit=context.limit)
-    context.cut |= len(rows) >= context.limit
-    runs = {run.key: run for run in map(read_run, rows) if _overlaps(run, start, end)}
-    uses = [(run, use) for run in runs.values() for use in (run.writes if context.backward else run.reads)(topic.key)]
+    [found] = context.runs_of([(topic.key, start, end)])
+    runs = [run for run in found if _overlaps(run, start, end)]
+    uses = [(run, use) for run in runs for use in (run.writes if context.backward else run.reads)(topic.key)]
     return list(joined(uses, context.datasets))
 
 

@@ -22,7 +22,7 @@ from headwater_analysis.trace.drafts import (
 from headwater_analysis.trace.locate import MOST_BATCHES, MissingBatches
 from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import between, given, join, possible
-from headwater_analysis.trace.plans import asked_of_drops, dropping
+from headwater_analysis.trace.plans import WritingPlan, asked_of_drops, dropping
 from headwater_analysis.trace.retired import NONE, Retired, retired_among
 from headwater_analysis.trace.state import (
     State,
@@ -43,17 +43,29 @@ from headwater_schemas.ranges import batches_text
 def group_drafts(context: Context, taken: Sequence[PartUse]) -> list[HopDraft]:
     """Build the hops of these micro-batches."""
     found = groups(taken)
-    batches = {id(each.batch): each.batch for each in taken}.values()
-    others = [use for each in batches for use in (each.reads() if context.backward else each.writes())]
     plans = plans_to_ask(
         (group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict
     )
-    if not context.backward:
-        plans += [plan for group in found for plan in asked_of_drops(group[0].query.job, [e.batch for e in group])]
-    wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
-    context.prefetch({use.dataset for use in others}, wants, plans)
+    prefetch_others(context, [([each.batch for each in group], group[0].query.job) for group in found], plans)
     certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
     return [_draft(context, group, _other_users(context, n, found, certain)) for n, group in enumerate(found)]
+
+
+def prefetch_others(
+    context: Context, used: Sequence[tuple[Sequence[Batch | Run], Asset | None]], plans: Sequence[WritingPlan] = ()
+) -> None:
+    """Look up in one statement the data that the hops of runs or micro-batches, and the hops after them, need.
+
+    Args:
+        used: runs, or micro-batches of a query, with their job.
+        plans: further plans to look up.
+    """
+    others = [
+        use for steps, _ in used for step in steps for use in (step.reads() if context.backward else step.writes())
+    ]
+    drops = () if context.backward else (plan for steps, job in used for plan in asked_of_drops(job, steps))
+    wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
+    context.prefetch({use.dataset for use in others}, wants, [*plans, *drops])
 
 
 def _other_users(

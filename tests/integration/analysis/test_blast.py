@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from headwater_analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_analysis.reader import Reader
+from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import PartKind
 from headwater_schemas.events import (
     Certainty,
@@ -43,6 +43,7 @@ from support.analysis.chains import (
     replacing,
     write,
 )
+from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -302,3 +303,41 @@ def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
         blast(reader, BadBatches("first", 50, 60))
     with pytest.raises(QuestionError, match="range of batches is invalid"):
         blast(reader, BadBatches("first", 3, 2))
+
+
+@pytest.mark.parametrize("plan_digest", [None, "0123456789abcdef"])
+def test_many_runs_take_no_more_statements_than_few(
+    reader: Reader, clean_database: Driver, monkeypatch: pytest.MonkeyPatch, plan_digest: str | None
+) -> None:
+    asked: list[str] = []
+    run = Transaction._run
+
+    def counted(tx: Transaction, name: str, parameters: dict[str, Any]) -> Any:
+        asked.append(name)
+        return run(tx, name, parameters)
+
+    monkeypatch.setattr(Transaction, "_run", counted)
+    counts = []
+    for width in (2, 12):
+        delete_nodes(clean_database)
+        made = ran("first", [], [files_use("/lake/a", ["a"])], 0)
+        wide = [
+            event
+            for n in range(width)
+            for event in (
+                ran(
+                    f"copy{n}",
+                    [files_use("/lake/a", ["a"])],
+                    [files_use(f"/lake/b{n}", ["b"])],
+                    10,
+                    plan_digest=plan_digest,
+                ),
+                ran(f"sum{n}", [files_use(f"/lake/b{n}", ["b"])], [files_use(f"/lake/c{n}", ["c"])], 20),
+            )
+        ]
+        write(clean_database, events=[made, *wide])
+        asked.clear()
+        found = blast(reader, BadRun("first 0"))
+        assert len(found.tainted) == 1 + 2 * width
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
