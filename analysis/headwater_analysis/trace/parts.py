@@ -42,7 +42,7 @@ class Datasets:
 
     def unknown(self, keys: Iterable[str]) -> list[str]:
         """Keys that haven't been looked up yet."""
-        missing = sorted(set(keys) - self._known.keys())
+        missing = sorted({key for key in keys if key not in self._known})
         self._identities.look_at(missing)
         return missing
 
