@@ -61,7 +61,7 @@ def blast(
         origin: list[Hop] = []
         parts: list[Part] = []
         if isinstance(start, BadRun):
-            origin = [run_origin(context, start.run_id)]
+            origin = run_origin(context, start.run_id)
         elif isinstance(start, BadBatches):
             origin = [batches_origin(context, start)]
         else:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Transaction
 from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes, resolve_run
 from headwater_analysis.trace.batches import Batch, Query, Run, read_run, stretches
-from headwater_analysis.trace.by_time import ends, first_after
+from headwater_analysis.trace.by_time import batches_before, ends, first_after
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import micro_batches, run_step
 from headwater_analysis.trace.locate import STRETCH, holes_among
@@ -40,8 +41,8 @@ class BadBatches:
     last: int
 
 
-def run_origin(context: Context, run_id: str) -> Hop:
-    """Hop of a run.
+def run_origin(context: Context, run_id: str) -> list[Hop]:
+    """Hops of a run: one, and for a start of a streaming query up to two more, of batches that may belong to it.
 
     Raises:
         NotFoundError: there is no such run, or it wrote nothing.
@@ -61,43 +62,76 @@ def run_origin(context: Context, run_id: str) -> Hop:
         )
     if not outputs:
         raise NotFoundError(f"The run {run_id!r} wrote nothing that is known.")
-    return Hop(
-        number=1,
-        depth=0,
-        after=(),
-        step=run_step(run),
-        inputs=(),
-        outputs=outputs,
-        certainty=Certainty.EXACT,
-        overall=Certainty.EXACT,
-        why="The run itself.",
-    )
+    return [
+        Hop(
+            number=1,
+            depth=0,
+            after=(),
+            step=run_step(run),
+            inputs=(),
+            outputs=outputs,
+            certainty=Certainty.EXACT,
+            overall=Certainty.EXACT,
+            why="The run itself.",
+        )
+    ]
 
 
-def _streaming(context: Context, run: Run, key: str) -> Hop:
+def _streaming(context: Context, run: Run, key: str) -> list[Hop]:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    # Observed micro-batches of the run. Reconciled ones belong to no run, even if they ran during this run.
+    hops = [
+        replace(batches_hop(context, query, first, last, why, certainty=certainty), number=number)
+        for number, (first, last, certainty, why) in enumerate(_batches_of_run(context, query, run), 1)
+    ]
+    if not hops:
+        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
+    return hops
+
+
+def _batches_of_run(context: Context, query: Query, run: Run) -> list[tuple[int, int, Certainty, str]]:
+    """Ranges of micro-batches of a start of a query: first and last batch id, certainty, and a sentence.
+
+    Reconciled micro-batches have no run. Those next to the observed ones of a run may belong to it.
+    """
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
         # First micro-batch since the start of the run: earlier ones belong to the start before.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
+    if first is None:
+        earliest, first, last, until = query.first_batch, query.last_batch + 1, query.last_batch, query.last_batch
+    else:
+        last = first - 1 if last is None else last
+        earliest = _without_run_before(context, query, first, run.started_at)
+        until = _without_run_after(context, query, last)
     if run.ended_at is not None:
         [beyond] = first_after(context, [(query, run.ended_at)])
-        last = max(-1 if last is None else last, query.last_batch if beyond is None else beyond - 1)
-    elif last is not None:
-        last = _without_run_after(context, query, last)
-    first = query.first_batch if first is None else first
-    last = query.last_batch if last is None else last
-    if first > last:
-        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} of the run.")
+        until = until if beyond is None else min(until, max(last, beyond - 1))
+    ranges = [(earliest, first - 1), (last + 1, until)] if first <= last else [(earliest, until)]
+    found = [
+        (a, b, Certainty.UPPER_BOUND, f"The run of the micro-{batches_text(a, b)} isn't recorded; it may be this one.")
+        for a, b in ranges
+        if a <= b
+    ]
+    if first <= last:
+        found.append((first, last, Certainty.EXACT, f"The micro-{batches_text(first, last)} of the run."))
+    return sorted(found)
+
+
+def _without_run_before(context: Context, query: Query, first: int, started_at: datetime | None) -> int:
+    """First of the micro-batches directly before `first` that have no run, and may have begun since `started_at`."""
+    for batch in batches_before(context, query, first):
+        begun = batch.started_at
+        if batch.run is not None or (begun is not None and started_at is not None and begun < started_at):
+            break
+        first = batch.first
+    return first
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before the first one of another run. Batches without a run may belong to a broken-off run."""
+    """Last of the micro-batches directly after `last` that have no run; `last` itself if none follows."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
@@ -166,8 +200,18 @@ def _queries_like(tx: Transaction, text: str) -> list[str]:
     return [row["key"] for row in rows]
 
 
-def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
-    """Merge micro-batches, and the batches that their state spreads to, into one hop."""
+def batches_hop(
+    context: Context, query: Query, first: int, last: int, why: str, *, certainty: Certainty = Certainty.EXACT
+) -> Hop:
+    """Merge micro-batches, and the batches that their state spreads to, into one hop.
+
+    Args:
+        context: context of the trace.
+        query: query of the micro-batches.
+        first, last: first and last batch id, both inclusive.
+        why: why the micro-batches count, a sentence.
+        certainty: certainty that the micro-batches count.
+    """
     batches, complete = ends(context, query, first, last)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:
@@ -175,12 +219,13 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
     # If none of these batches is known, the state of the next known batch counts.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
     state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
-    certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
+    certainty = weakest(certainty, state.certainty)
+    until, sentences = batches[-1].last if batches else last, [why, state.why]
     if state.spreads:
         spread = spread_forward(context.tx, query.pieces, known[-1], state)
         sentences.append(spread.why)
         if spread.last > until:
-            certainty, until = Certainty.UPPER_BOUND, spread.last
+            certainty, until = weakest(certainty, Certainty.UPPER_BOUND), spread.last
             gone = retired_among(context, query, first, until)
     if gone.batches:
         certainty = weakest(certainty, Certainty.UPPER_BOUND)

@@ -29,7 +29,7 @@ from headwater_analysis.moments import EVER, moment
 from headwater_analysis.runs.last_good_run import quality_turns
 from headwater_analysis.runs.records import QualityTurn
 from headwater_analysis.trace.batches import Query
-from headwater_analysis.trace.by_time import ends, first_after, running_at
+from headwater_analysis.trace.by_time import batches_before, ends, first_after, running_at
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import between, join, joined
 from headwater_analysis.trace.prefetch import prefetch
@@ -289,9 +289,7 @@ def _batches_of_event_time(
         return first, last, f"{name} {why}: all input of the query counts."
     bounds = []
     if since is not None and horizon is not None:
-        search = Search(query.key, first, last, _reached(since - horizon), by="watermark_after")
-        run_by_time(context.tx, [search])
-        first = last + 1 if search.found is None and not search.met_unknown else search.found or first
+        first = _first_reaching(context, query, since - horizon)
         bounds.append(f"from batch {first} on")
     if until is not None and horizon is not None and _keeps_state(context, query):
         # A window accepts late records until the watermark has passed the window's end.
@@ -303,6 +301,20 @@ def _batches_of_event_time(
     if not bounds:
         return first, last, f"The watermark of {name} doesn't narrow this down: all input of the query counts."
     return first, last, f"By the watermark of {name}, records of that event time were read {', '.join(bounds)}."
+
+
+def _first_reaching(context: Context, query: Query, time: datetime) -> int:
+    """Find a query's first micro-batch whose watermark may have reached a time; one after the last if none has."""
+    search = Search(query.key, query.first_batch, query.last_batch, _reached(time), by="watermark_after")
+    run_by_time(context.tx, [search])
+    first = query.last_batch + 1 if search.found is None else search.found
+    if search.met_unknown:
+        # The watermark of a reconciled micro-batch isn't known: it may have reached the time, too.
+        for batch in batches_before(context, query, first):
+            if (mark := batch.time("watermark_after")) is not None and mark < time:
+                break
+            first = batch.first
+    return first
 
 
 def _keeps_state(context: Context, query: Query) -> bool:
@@ -349,7 +361,7 @@ def _of_runs(context: Context, part: IncidentScope, run_ids: Sequence[str]) -> O
     sentences: list[str] = []
     for run_id in run_ids:
         try:
-            hops.append(run_origin(context, run_id))
+            hops += run_origin(context, run_id)
         except AmbiguousError:
             hops += _children(context, run_id)
         except NotFoundError as error:
@@ -367,7 +379,7 @@ def _children(context: Context, run_id: str) -> list[Hop]:
     context.cut |= len(rows) > MOST_RUNS
     for row in rows[:MOST_RUNS]:
         try:
-            hops.append(run_origin(context, row["run_id"]))
+            hops += run_origin(context, row["run_id"])
         except (NotFoundError, AmbiguousError):
             continue  # this run wrote nothing itself
     return hops

@@ -79,18 +79,22 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
 
 def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
     """Batches before `after`, the latest first, down to and including the last one known to have begun by `time`."""
-    first = query.last_batch + 1 if after is None else after
-    limit = 1  # Mostly one batch is enough: only reconciled batches may lack their start time.
+    # Mostly one batch is enough: only reconciled batches may lack their start time.
+    for batch in batches_before(context, query, query.last_batch + 1 if after is None else after):
+        yield batch
+        if batch.started_at is not None and batch.started_at <= time:
+            return
+
+
+def batches_before(context: Context, query: Query, batch_id: int) -> Iterator[Batch]:
+    """Micro-batches of a query before a batch id, the latest first. The first one is read alone, then many at once."""
+    limit = 1
     while True:
-        [earlier] = before(context.tx, [(query.key, first)], limit)
-        for batch in earlier:
-            first = batch.first
-            yield batch
-            if batch.started_at is not None and batch.started_at <= time:
-                return
+        [earlier] = before(context.tx, [(query.key, batch_id)], limit)
+        yield from earlier
         if len(earlier) < limit:
             return
-        limit = STRETCH
+        batch_id, limit = earlier[-1].first, STRETCH
 
 
 def _draft(context: Context, query: Query, pending: PendingPart, first: int, last: int, why: str) -> HopDraft | None:

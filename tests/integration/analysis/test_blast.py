@@ -127,18 +127,33 @@ def started(of: Stream, run: int, batch: int) -> LineageEvent:
     return lineage_event(body, job=job, run=start, producer="test", event_time=of.time(batch))
 
 
-@pytest.mark.nightly
 def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
-    """The first one begins with batch 0, and broke off: what became of batch 4 is in its checkpoint alone."""
+    """Batch 4 comes from a checkpoint alone: it may belong to either start."""
     first = in_tens("first", "in", "mid")
     first.entries[4] = replace(first.entries[4], reconciled=True)
     write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5)])
-    for run_number, batches in ((0, (0, 4)), (1, (5, 9))):
+    for run_number, begin, end in ((0, 0, 3), (1, 5, 9)):
         found = blast(reader, BadRun(first.run_id(run_number)))
-        [hop] = found.hops
-        assert (hop.step.first_batch, hop.step.last_batch) == batches
-        [part] = tainted(found, "mid").parts
-        assert [(span.start, span.end) for span in part.offsets] == [(batches[0] * 10, batches[1] * 10 + 10)]
+        steps = [(hop.step.first_batch, hop.step.last_batch, hop.certainty) for hop in found.hops]
+        assert sorted(steps) == sorted([(begin, end, EXACT), (4, 4, Certainty.UPPER_BOUND)])
+        assert [hop.number for hop in found.hops] == [1, 2]
+        parts = [(part.certainty, span) for part in tainted(found, "mid").parts for span in part.offsets]
+        assert [(certainty, span.start, span.end) for certainty, span in parts] == [
+            (EXACT, begin * 10, end * 10 + 10),
+            (Certainty.UPPER_BOUND, 40, 50),
+        ]
+
+
+def test_a_start_of_which_no_micro_batch_was_observed(clean_database: Driver, reader: Reader) -> None:
+    """All of its micro-batches may belong to it, those of the start after it don't."""
+    first = in_tens("first", "in", "mid")
+    for n in (5, 6):
+        first.entries[n] = replace(first.entries[n], reconciled=True)
+    for n in (7, 8, 9):
+        first.entries[n] = replace(first.entries[n], run=2)
+    write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5), started(first, 2, 7)])
+    [hop] = blast(reader, BadRun(first.run_id(1))).hops
+    assert (hop.step.first_batch, hop.step.last_batch, hop.certainty) == (5, 6, Certainty.UPPER_BOUND)
 
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:

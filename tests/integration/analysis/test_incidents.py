@@ -284,6 +284,30 @@ def test_event_time_of_a_topic(clean_database: Driver, reader: Reader) -> None:
     assert {f"part-{n}" for n in range(6, 20)} <= set(tainted(found)["/lake/windows"])
 
 
+def test_event_time_beside_micro_batches_without_a_watermark(clean_database: Driver, reader: Reader) -> None:
+    """Batches 1 to 3 come from a checkpoint. Any of them may have raised the watermark to 00:30; batch 0 didn't."""
+    span = IncidentScope(dataset=IN, since=BEGIN + timedelta(minutes=120), clock=IncidentClock.EVENT)
+    stream = windows()
+    for n in range(1, 4):
+        stream.entries[n] = replace(stream.entries[n], reconciled=True, watermark_before=None, watermark_after=None)
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(span)])
+    assert start(reach(reader))["in"] == [(0, 10, 200)]
+
+
+def test_a_repaired_start_of_a_query(clean_database: Driver, reader: Reader) -> None:
+    """Batch 5 comes from the checkpoint: it may belong to the start that is repaired, or to the one after it."""
+    stream = in_tens("query", "in", "/lake/files")
+    for n in range(5, 10):
+        stream.entries[n] = replace(stream.entries[n], run=1, reconciled=n == 5)
+    scope = IncidentScope(run=stream.run_id(0))
+    write(clean_database, stream, events=[*starts(stream, runs=2), opened(scope)])
+    before = reach(reader)
+    assert tainted(before)["/lake/files"] == [*(f"part-{n}" for n in range(5)), "part-5"]
+    assert (before.scope[0].certainty, len(before.scope[0].hops)) == (UPPER_BOUND, 2)
+    write(clean_database, events=[repaired(scope)])
+    assert tainted(reach(reader))["/lake/files"] == ["part-5"]
+
+
 def test_event_time_of_one_of_two_topics_under_one_watermark(clean_database: Driver, reader: Reader) -> None:
     """A record of either topic raises the watermark, so it bounds both."""
     span = IncidentScope(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from headwater_analysis.amounts import amount
@@ -21,7 +21,7 @@ from headwater_analysis.partitions import overwritten
 from headwater_analysis.trace.batches import Run, read_run
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import join, joined
-from headwater_analysis.trace.traced_parts import Part, PartKind
+from headwater_analysis.trace.traced_parts import Part, PartKind, weakest
 from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import RunEventType
 
@@ -97,10 +97,11 @@ def _of_query(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[s
 
     A query that overwrites does so in every micro-batch, so the kind is taken from its last micro-batch.
     """
-    hop = run_origin(context, run.properties["run_id"])
+    hops = run_origin(context, run.properties["run_id"])
     queries = context.queries([run.properties["_query"]])
     last = [batch for query in queries.values() if (batch := context.last_batch(query)) is not None]
-    for part in map(context.datasets.shown, hop.outputs):
+    parts = [replace(part, certainty=weakest(hop.certainty, part.certainty)) for hop in hops for part in hop.outputs]
+    for part in map(context.datasets.shown, parts):
         names = context.datasets.keys_of(part.dataset.key)
         kinds = {_kind(use)[0] for batch in last for name in names for use in batch.writes(name)}
         # Each micro-batch may have replaced other partitions than the last one.
