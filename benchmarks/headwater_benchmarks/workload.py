@@ -56,7 +56,7 @@ INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
 _LATE_MS = 50
 """Maximum delay of an irregular query's micro-batch."""
 _CLUSTER = "kafka://workload"
-_VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"))
+_VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"), capture="1.0.0")
 
 
 class StreamingQuery:
