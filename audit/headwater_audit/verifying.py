@@ -5,8 +5,8 @@ processes that wrote, not with the number of lines.
 
 A chain without its last line isn't a finding: its process may still run, or was killed. Neither is an unfinished line
 whose hash the next append names. The result states the limits of a verification. Lines after the last head are covered
-only by their hashes, which anybody can compute. And without a copy of an earlier head, the end of a file that was cut
-off looks like the end of a process that was killed.
+only by their hashes, which anybody can compute. And without a copy of an earlier head, a file whose end was cut off
+looks like the file of a killed process.
 """
 
 from __future__ import annotations
