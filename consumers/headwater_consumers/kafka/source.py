@@ -51,7 +51,7 @@ class RecordSource(Protocol):
 
         Args:
             max_records: maximum number of records.
-            max_bytes: size from which on no further records are added; the last ones may exceed this size.
+            max_bytes: no further record is added once the records reach this size; the total may exceed it.
             timeout_seconds: longest wait for the first record.
 
         Raises:
