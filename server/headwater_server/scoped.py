@@ -109,7 +109,7 @@ def needs_of(route: BaseRoute) -> Needs:
 
 
 def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
-    """Access that a request needs. Without a route, any identity gets the answer that there is none.
+    """Access that a request needs. If no route has the request's path, any identity gets the 404.
 
     Args:
         routes: all routes, in the order in which the router tries them.

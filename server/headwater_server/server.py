@@ -29,7 +29,7 @@ from headwater_server.tls import HANDSHAKES_MAX, ServerTls, TlsConnections
 
 log = logging.getLogger("headwater.serve")
 
-# Eight times a name of 10 KB whose bytes are all escaped. uvicorn answers longer heads with 400.
+# Room for eight names of 10 KB, all bytes escaped. uvicorn answers longer heads with 400.
 _LONGEST_HEAD_BYTES = 262_144
 _BACKLOG = 128
 _CHECK_SECONDS = 5.0

@@ -82,7 +82,7 @@ class Head:
         try:
             await self._app(scope, receive, bodiless)
         finally:
-            # Restored for answers of outer middleware, such as to a defect: the server drops their body by the method.
+            # Restored, so that the server drops the body of an answer by outer middleware, e.g. to a defect.
             scope["method"] = "HEAD"
 
 
