@@ -240,7 +240,7 @@ class _Selected:
                 self._selected.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Return True if the letter was selected. Letters that arrived after the selection aren't."""
+        """Return True if the letter was selected; False for letters that arrived after the selection."""
         return letter.where in self._selected
 
     @property
@@ -270,7 +270,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """Find the letter at a location, or else the last letter of the event whose id is or uniquely begins with the text.
+    """Find the letter at a location; else the last letter of an event, by its id or a unique beginning of the id.
 
     Raises:
         InputError: several events have ids with this beginning.
