@@ -50,7 +50,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class BridgeTotals:
-    """Counts of a bridge. Each committed record counts with all its events in `events`, or in `dead_lettered`.
+    """Counts of a bridge. A committed record counts once in `dead_lettered`, or with each of its events in `events`.
 
     Attributes:
         events: events acknowledged by the events topic.

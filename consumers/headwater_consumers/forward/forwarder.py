@@ -85,7 +85,8 @@ class ForwardParts:
         refused: destination of documents that the collector refuses.
         tenant: tenant whose events are forwarded.
         coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
-        spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
+        spacing: holds micro-batches back, to join those of some minutes in one event; None: no micro-batch is held
+            back.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).
     """

@@ -41,7 +41,7 @@ class _Attempt:
     Attributes:
         begun_by: other processes that began the first records.
         left: number of further records to pass on with a limit of `_CAREFUL`.
-        careful: True while the limit applies: such records are still to be passed on, or aren't committed yet.
+        careful: True until all records under this limit have been passed on and committed.
         uncommitted_end: offset after the last uncommitted record that was passed on; None if all are committed.
         begun: True if this process's attempt is recorded.
     """

@@ -198,7 +198,7 @@ class Ownership:
         return self._owned.get((topic or "", -1 if number is None else number))
 
     def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
-        """Return the assigned ones among these partitions."""
+        """Return those of these partitions that are assigned."""
         found = (self.find(p.topic, p.partition) for p in partitions)
         return frozenset(partition for partition in found if partition is not None)
 

@@ -140,7 +140,7 @@ class EarlyDecoder:
         self.outcomes = [outcome for outcome in self.outcomes if outcome.record.partition not in partitions]
 
     def clear(self) -> None:
-        """Drop all outcomes, because other records are first now."""
+        """Drop all outcomes, because other records have come before the records that were decoded early."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:

@@ -131,7 +131,8 @@ class InFlight:
         """Drop all records of these partitions; return the number of dropped records.
 
         Args:
-            writing: True if `current` is being written now. It then stays, but its commit leaves these partitions out.
+            writing: True if `current` is being written now. If so, it isn't dropped, but its commit leaves these
+                partitions out.
         """
         before = self.held
         gone = frozenset(partitions)
