@@ -86,7 +86,7 @@ class Unclosed:
     """A chain without its last line: its process runs, was killed, or the end is missing.
 
     Attributes:
-        uncovered: number of lines after the last line with a signature. A wrong signature counts, too: it is a finding.
+        uncovered: number of lines after the last line with a signature, right or wrong: a wrong one is a finding.
         intents: number of changes that were begun, without a recorded outcome.
     """
 
