@@ -78,7 +78,7 @@ class Connections:
     late: int = 0
 
     def admit(self, client: str) -> bool:
-        """Count a new connection; close an idle one for it if necessary.
+        """Count a new connection; if there are too many, close an idle connection in its favour.
 
         Returns:
             True if the connection may request anything; False for a connection of the reserve.
