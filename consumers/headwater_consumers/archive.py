@@ -39,7 +39,7 @@ class ArchivedOffsets:
     """The offsets of one partition in an archive.
 
     Attributes:
-        partition: a partition of one incarnation of the topic.
+        partition: partition, with the id of its topic: a recreated topic has another id.
         records: number of offsets from `begin` to `end` that the archive has.
     """
 

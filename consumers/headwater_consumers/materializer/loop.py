@@ -298,11 +298,11 @@ class Loop:
         self._paused = False
 
     def stop(self) -> None:
-        """Ask `run` to drain and return. Safe from a signal handler or another thread."""
+        """Ask `run` to write and commit the records in flight, and return. Safe from signal handlers and threads."""
         self._end = self._end or Deadline(self._policy.drain_seconds, self._clock)
 
     def run(self) -> None:
-        """Run until asked to stop, or until caught up if the policy says so; then drain, commit, leave the group.
+        """Run until asked to stop, or until caught up (by the policy); then write, commit, and leave the group.
 
         Raises:
             FatalError: a person has to change a setting. Earlier commits stay.
