@@ -24,7 +24,7 @@ from headwater_server.identity import Scope
 
 
 class Access(StrEnum):
-    """Needs other than a scope."""
+    """Access that a route can need instead of a scope."""
 
     OPEN = "open"
     """Anybody, without a credential: the route shows nothing of the graph."""

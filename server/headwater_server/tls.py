@@ -169,7 +169,7 @@ class TlsConnections:
         return _TlsProtocol(inner, self)
 
     def begin(self, protocol: _TlsProtocol, client: str) -> None:
-        """Add a new handshake; end an older one for it if necessary."""
+        """Add a new handshake; if there are too many, end the oldest one."""
         theirs = [each for each, of in self.handshakes.items() if of == client]
         if len(theirs) >= _HANDSHAKES_PER_CLIENT_MAX:
             self._evict(theirs[0])

@@ -82,7 +82,7 @@ class Head:
         try:
             await self._app(scope, receive, bodiless)
         finally:
-            # Restored, so that the server drops the body of an answer by outer middleware, e.g. to a defect.
+            # The method is restored: if outer middleware answers, for example a defect, the server then drops the body.
             scope["method"] = "HEAD"
 
 
