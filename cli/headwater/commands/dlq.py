@@ -221,7 +221,7 @@ class _Selected:
     """Letters that match a filter and are the latest of their record: their locations and census."""
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
-        # Read first, so that a later, unread letter isn't acknowledged.
+        # Acknowledged offsets are read before the letters: a letter that arrives in between isn't acknowledged unread.
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )

@@ -368,7 +368,7 @@ class _Branches:
         if where or hop.node not in self._listed:
             label.stylize("dim")
         if item is not None and item.influence is not self._influence:
-            # On the path to an INDIRECT item.
+            # The item isn't one to show: it is only on the path to an INDIRECT item.
             return branch.add(label.append("  DIRECT", style="dim"))
         loop = "" if where else _loop_text(self._answer, hop.node[0])
         label.append(f"{_by(hop)}{loop}{f'  see {where}' if where else ''}", style="dim")
