@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-SWEEPS = 8  # of the barycentre heuristic; a graph that a person can read settles in three or four
+SWEEPS = 8  # repetitions of the ordering; a graph that a person can read needs three or four
 
 
 def flow_layout(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict[str, tuple[float, float]]:

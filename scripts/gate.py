@@ -6,13 +6,13 @@
 
 The gate and the nightly run go through these steps:
 
-1. Read `tests/flaky.toml`. An entry past its review date fails the run at once.
-2. Lint, format, types.
+1. Lint, format, types. A failure ends the run at once.
+2. Read `tests/flaky.toml`. An entry past its review date ends the run at once.
 3. All tests, in as many processes as there are processors, two at most.
-4. A second try, alone, of at most three failed tests, if all of them are of `RETRIED`. A test that passes now is flaky.
+4. If at most three tests failed, all in folders of `RETRIED`: a second try of these. A test that passes now is flaky.
 5. The ledger: seconds by folder beside the budgets in CONTRIBUTING.md.
 
-`junit.xml` at the root has every test's duration, and the flaky ones with the property `flaky`.
+`junit.xml` at the root has every test's duration; a flaky test has the property `flaky`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def flaky_tests(path: Path, today: dt.date) -> list[Flaky]:
 
 
 def results(junit: Path) -> list[Result]:
-    """Read the outcomes that pytest reported; a test with several reports, as with subtests, has its worst outcome."""
+    """Read the outcomes that pytest reported; a test with several reports (subtests) failed if one of them did."""
     worst: dict[str, Result] = {}
     for case in _junit(junit).iter("testcase"):
         outcome = _outcome(case)
@@ -141,7 +141,7 @@ def mark_flaky(junit: Path, passed: Iterable[str]) -> None:
 
 
 def folder_of(test: str) -> str:
-    """Row of a test in the table of budgets: its folder, two levels deep at most."""
+    """Row of a test in the table of budgets: the test's folder, at most two levels below `tests`."""
     return "/".join(test.partition("::")[0].split("/")[:-1][:3])
 
 

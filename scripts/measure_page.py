@@ -2,8 +2,8 @@
 
     uv run scripts/measure_page.py http://127.0.0.1:8470/ --leaf NAME --mid NAME
 
-The hub is the dataset that most others are made from. Each opening has a browser of its own, with empty caches, and
-counts from the navigation to the picture with names at least 10 px high.
+The hub is the most used dataset. For each measurement, a new browser with empty caches opens the page. The time runs
+from the navigation to a picture with names at least 10 px high.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REPORT = Path(__file__).parents[1] / "docs" / "benchmarks" / "page.md"
 _OPENINGS = 7
 _QUESTIONS = 40
 _READABLE_PX = 10
-_NAME_PX = 13
+_NAME_PX = 13  # height of a name at zoom 1
 _WATCH = """() => {
     window.measured = {tasks: [], drawn: null}
     new PerformanceObserver(list => list.getEntries().forEach(task => window.measured.tasks.push(task.duration)))
@@ -100,7 +100,7 @@ Row = tuple[str, str, str, bool]
 
 
 def _openings(chromium: str, url: str, asset: dict[str, Any]) -> list[list[float]]:
-    """Times in ms at which `/graph` was asked and answered, and the picture was drawn, of each opening."""
+    """For each opening: ms until `/graph` was requested, until it was answered, and until the picture was drawn."""
     return [_open(chromium, url, asset, lambda page: page.evaluate(_STEPS)) for _ in range(_OPENINGS)]
 
 

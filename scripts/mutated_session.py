@@ -1,9 +1,8 @@
 """Tries mutants in one session of pytest: tests are collected once, and each mutant runs in a forked process.
 
-In this process, the changed functions of the imported module get the mutant's code. This equals importing the mutant if
-neither the import of the module nor the collection of the tests depends on the change. If either may depend on it (the
-change is outside of all functions, or the collection has called the function), the mutant isn't tried here: its trial
-must include the import.
+In the forked process, the changed functions of the imported module get the mutant's code. For a change outside of all
+functions, or in a function that the collection of the tests has called, this isn't enough: such a mutant must be
+imported before the collection, and isn't tried here.
 
 Quick tests that killed the last mutants run first. A test that takes four times its usual processor time has noticed
 the mutant, too.
@@ -26,7 +25,7 @@ from typing import Final, Literal, NoReturn, cast
 import pytest
 
 Outcome = Literal["passed", "failed", "too long", "not tried"]
-"""Outcome of one mutant: no test failed; one failed; one took too long; or the trial must include the import."""
+"""Outcome of one mutant: no test failed; one failed; one took too long; or the mutant must be imported."""
 
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 5.0
@@ -35,7 +34,7 @@ _OPTIMIZED: Final = 0x1  # flag of a function's code; the code of a class or a m
 
 
 def changed_functions(before: CodeType, after: CodeType) -> list[tuple[CodeType, CodeType]] | None:
-    """Code of functions and methods that differ, old and new; None if a module or class differs outside of them."""
+    """Pairs (old, new) of the code of changed functions; None if code outside of functions differs, too."""
     if before.co_flags & _OPTIMIZED and not before.co_name.startswith("<"):
         return [] if before == after else [(before, after)]
     inner_before, inner_after = _inner(before), _inner(after)
@@ -55,7 +54,7 @@ def _inner(code: CodeType) -> list[CodeType]:
 
 
 def _own(code: CodeType) -> tuple[object, ...]:
-    """Code without the functions that it defines. The constants are a text with their types, because True == 1."""
+    """Code without the functions that it defines. Constants are compared as text, because True == 1."""
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
 
@@ -160,7 +159,7 @@ class _Session:
         """Return the outcome of a trial, and the processor time of each test that passed.
 
         Args:
-            given: functions, and the code that they get.
+            given: changed functions, each with its new code.
             order: tests, with the allowed processor time of each; 0: unlimited.
         """
         read, write = os.pipe()

@@ -6,11 +6,10 @@
     uv run scripts/mutation.py derive --tests tests/unit/fold --output build/derive.json    by quick tests first
     uv run scripts/mutation.py derive --again build/derive.json         only earlier survivors, by all tests
 
-No file changes. Most mutants change a function, and are tried in one session of pytest, in a forked process each
-(mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are imported
-from the changed text in place of their module, in a forked process with third-party packages already loaded, which
-takes some seconds. A mutant that makes the tests take four times as long also counts as noticed.
-The tests are listed with the area. Child processes of a test use the unchanged module.
+No file is changed. Most mutants change a function, and are tried in one session of pytest, each in a forked process
+(mutated_session.py): a mutant that is killed takes a few hundredths of a second. Each other mutant is imported instead
+of its module, in a forked process that has third-party packages already loaded: this takes some seconds. A mutant that
+makes the tests take four times as long also counts as noticed. Child processes of a test use the unchanged module.
 
 docs/reliability/mutation.md has the scores, and explains the mutants that survive.
 """
@@ -64,7 +63,7 @@ class Area:
 
     @property
     def files(self) -> list[Path]:
-        """Files of its modules, in order."""
+        """Files of the area's modules, in order."""
         found: list[Path] = []
         for name in self.modules:
             path = ROOT / name
@@ -207,7 +206,7 @@ def preload() -> None:
         importlib.import_module(name)
     from hypothesis import Phase, settings
 
-    # Any failing example is enough, so examples aren't shrunk. The tests derive their profiles from the loaded one.
+    # Any failing example is enough, so examples aren't shrunk. The tests derive their profiles from the loaded profile.
     settings.register_profile("mutation", phases=(Phase.explicit, Phase.generate))
     settings.load_profile("mutation")
 

@@ -36,8 +36,8 @@ LOCAL_STORAGE = {
     "udc": {"consentBannerShownCount": 1_000},
 }
 
-LOOP = 60  # pixels above the highest node, for an arrow from it to itself
-CLOSE = 0.6  # share of its final distance from the centre at which a node waits while the view zooms in
+LOOP = 60  # height in pixels above the highest node, for an arrow from this node to itself
+CLOSE = 0.6  # a node's distance from the centre while the view zooms in, as a share of its final distance
 
 # The Browser draws with d3, which keeps each element's datum on the element.
 _NODES = """nodes => nodes.map(({__data__: d}) =>
@@ -97,7 +97,7 @@ class Area:
 
 
 def grass() -> dict[str, dict[str, str]]:
-    """Read a style file as the Browser stores it: the properties of each selector, by name. Comments aren't stored."""
+    """Read the kit's style as the Browser stores it: for each selector, values by property, without comments."""
     rules = re.findall(r"^([\w.]+) \{\n(.*?)^\}", STYLE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return {
         selector: {name: value.strip('"') for name, value in re.findall(r"^  ([\w-]+): (.*);$", body, re.MULTILINE)}
@@ -236,9 +236,9 @@ class NeoBrowser:
             )
 
     def arrange(self, drawn: Drawn, places: Mapping[str, tuple[float, float]]) -> None:
-        """Zoom until captions have their full size, and drag each node to its place with the mouse.
+        """Zoom until captions have their full size, and drag each node to its position with the mouse.
 
-        Dragged nodes keep their place.
+        The Browser's layout no longer moves dragged nodes.
 
         Args:
             drawn: Result of `draw`.
@@ -276,7 +276,7 @@ class NeoBrowser:
         self._page.get_by_test_id("vizInspector").get_by_text("Overview").wait_for()
 
     def captions(self) -> dict[str, float]:
-        """Text of each visible circle, and its distance from the left, in pixels."""
+        """Distance of each visible circle from the left edge in pixels, by the circle's text."""
         found = {}
         for circle in self._page.locator("g.node").all():
             if box := circle.bounding_box():

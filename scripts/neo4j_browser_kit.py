@@ -3,9 +3,9 @@
     uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: rebuilds favorites.zip and guide.html
     uv run scripts/neo4j_browser_kit.py serve     then, in the Browser: :guide http://localhost:8474/guide.html
 
-Effect of dropping a file on Neo4j Browser 5.24: a `.grass` becomes its style; every `.cypher` in a
-`.zip` becomes a favourite, in a folder named as its own; a `.cypher` by itself becomes a single favourite, however many
-queries it holds. So each question is a file, and all are distributed as a zip.
+Effect of dropping a file on Neo4j Browser 5.24: a `.grass` becomes the style. Every `.cypher` in a `.zip` becomes a
+favourite, in a folder with the name of the folder in the zip. A single `.cypher` becomes one favourite, even if it has
+several queries. So each question is a file, and the zip has all questions.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Favorite:
     """One question.
 
     Attributes:
-        folder: Name of its folder with spaces, such as `5 blast radius`.
+        folder: Name of the question's folder, with spaces instead of hyphens, such as `5 blast radius`.
         cypher: The whole file, as the Browser gets it.
         quiet: Whether the question searches for faults, so that a sound graph gives no rows.
     """

@@ -1,7 +1,7 @@
 """Take the pictures of the page at `/` for docs/analysis/page.md and incident-example.md, over the demo's graph.
 
-The paths of a machine would be in the pictures, so the data folder is one that any machine could have. While
-`headwater consume` runs, the incident is opened and narrowed as docs/analysis/incident-example.md describes.
+The pictures show paths of the data folder, so this folder is one that any machine could have. While `headwater consume`
+runs, the incident is opened and narrowed as docs/analysis/incident-example.md describes.
 
 HEADWATER_DATA_DIR=/tmp/headwater ./bin/headwater demo --days 4 --keep
 HEADWATER_DATA_DIR=/tmp/headwater/demo ./bin/headwater serve --port 8475
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def impact(page: Page, url: str) -> None:
-    """Columns behind a topic, coloured by what the loss of one of them would break."""
+    """Picture of the columns downstream of a topic, coloured by the effect of removing one of the topic's columns."""
     supposed = "columns=1&depth=2&direction=DOWNSTREAM&nojobs=1&change=REMOVED&changedcol=value.carrier"
     page.goto(f"{url}{address(page, url, 'flights.departed')}?{supposed}")
     drawn(page)
@@ -51,7 +51,7 @@ def impact(page: Page, url: str) -> None:
 
 
 def timeline(page: Page, url: str) -> None:
-    """An arrow's job, and when it ran."""
+    """Picture of an arrow's job, and of the job's runs."""
     page.goto(f"{url}{address(page, url, 'flights.enriched')}")
     drawn(page)
     page.locator("#canvas").focus()
@@ -66,7 +66,7 @@ def timeline(page: Page, url: str) -> None:
 
 
 def incidents(page: Page, url: str) -> None:
-    """The open incidents, and what the first of them reached."""
+    """Pictures of the open incidents, and of the reach of the first incident."""
     page.goto(f"{url}#/incidents")
     page.locator("tbody a").first.wait_for()
     save(page, "page-incidents.png", height=290)
@@ -79,7 +79,7 @@ def incidents(page: Page, url: str) -> None:
 
 
 def address(page: Page, url: str, name: str) -> str:
-    """Address of a dataset on the page; the namespace is that of the Kafka of the demo."""
+    """Address of the dataset of this name on the page."""
     found = page.request.get(f"{url}api/v1/search", params={"q": name, "kind": "DATASET"}).json()["items"]
     asset = next(each["asset"] for each in found if each["asset"]["name"] == name)
     return f"#/dataset/{quote(asset['namespace'], safe=':')}/{name}"
@@ -97,7 +97,7 @@ def fit(page: Page) -> None:
 
 
 def save(page: Page, name: str, *, height: int = 860) -> None:
-    """Save a PNG of the page, as much of it from above."""
+    """Save a PNG of the topmost `height` pixels of the page."""
     page.screenshot(path=IMAGES / name, clip={"x": 0, "y": 0, "width": 1500, "height": height})
     print(IMAGES / name)
 

@@ -2,7 +2,7 @@
 
     uv run scripts/secret_shapes.py PATH/TO/gitleaks/config/gitleaks.toml VERSION
 
-Only rules that recognise a secret by its shape are used. `headwater_schemas/redaction.py` judges names itself.
+Only rules that recognise a secret by its shape are used; `headwater_schemas/redaction.py` recognises secrets by names.
 Patterns of Go are converted to Python's syntax. Why gitleaks: docs/decisions/secrets-by-their-shape.md.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, Final
 TARGET: Final = Path(__file__).parents[1] / "schemas" / "headwater_schemas" / "secret_shapes.json"
 _SOURCE: Final = "https://github.com/gitleaks/gitleaks, config/gitleaks.toml"
 
-_BY_NAME: Final = r"[\w.-]{0,50}?"
+_BY_NAME: Final = r"[\w.-]{0,50}?"  # in every rule of gitleaks that searches for a name before the secret
 _LEFT_OUT: Final = {
     "curl-auth-header": "redaction.py has it, in linear time",
     "curl-auth-user": "redaction.py has it, in linear time",
@@ -30,7 +30,7 @@ _LEFT_OUT: Final = {
     "vault-service-token": "`s.` and 24 letters are a column",
 }
 _BEHIND: Final = (r"(?:[\x60'\"\s;]|\\[nr]|$)", r"(?:[\x60'\"\s;]|\\[nr]|$|\b)")
-_NO_MORE: Final = "(?![A-Za-z0-9_])"
+_NO_MORE: Final = "(?![A-Za-z0-9_])"  # replaces these ends of gitleaks' patterns
 
 
 def shapes(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def shapes(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def pattern_of(go: str) -> str:
-    """Convert a pattern of Go to Python: flags apply to a group, and following text becomes a lookahead."""
+    """Convert a pattern of Go to Python: a flag applies to a group, and the text behind a secret is a lookahead."""
     for behind in _BEHIND:
         go = go.replace(behind.replace('\\"', '"'), _NO_MORE)
     go = go.replace("[[:alnum:]]", "[A-Za-z0-9]").replace(r"\z", r"\Z").replace(r"[\/|\#|\?|:]", "[/#?:]")

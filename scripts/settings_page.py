@@ -141,7 +141,7 @@ def meanings(model: type[BaseModel]) -> dict[str, str]:
         for name in names.split(", "):
             found[name] = _sentence(text)
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class is one
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101  the source of a class is one definition
     for field, after in zip(definition.body, definition.body[1:], strict=False):
         if not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)):
             continue

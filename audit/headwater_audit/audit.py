@@ -15,7 +15,7 @@ from headwater_audit.writer import AuditWriter, Destination
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of a process. Close the writer at its end.
+    """The audit of a process. Close the writer when the process ends.
 
     Attributes:
         required: whether to refuse requests and commands that can't be recorded.

@@ -3,7 +3,8 @@
     {"after":"…","chain":"9f3c…","hash":"…","kind":"OPENED","previous":"000…","sequence":0,"time":"…",…}
     {"chain":"9f3c…","hash":"…","kind":"OUTCOME","previous":"…","request":"…","sequence":1,…}
 
-A line is JSON with sorted keys, no spaces and only ASCII, so that no text in it can end it or control a terminal.
+A line is JSON with sorted keys, no spaces and only ASCII, so that no text in a line can end the line or control a
+terminal.
 
 chain       random id of the process that writes it
 sequence    position in the chain, from 0
@@ -33,7 +34,7 @@ NOTHING: Final = "0" * 64
 _CONTEXT: Final = b"headwater audit line\n"
 """Prefix of all signed bytes. If the same key also signs something else, that signature is never valid for a line."""
 
-# Created once: `json.dumps` would create one for each line, which takes longer than the line.
+# Created once: `json.dumps` would create an encoder for each line, which takes longer than the encoding.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -71,8 +72,8 @@ class Chain:
     """Chain of one process; builds the chain's lines.
 
     Args:
-        signer: key of the heads; None: heads are unsigned.
-        continues: chain and sequence of the last line that the process wrote, if it had to abandon a chain.
+        signer: key for the heads (lines that sign all lines before); None: heads are unsigned.
+        continues: `chain:sequence` of the last line of the process's abandoned chain; None: it abandoned none.
         clock: function that returns the current time, with a time zone.
     """
 

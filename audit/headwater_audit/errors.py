@@ -16,8 +16,7 @@ class AuditUnwritableError(AuditError):
     """A record isn't durable.
 
     Attributes:
-        clean: whether none of the lines is in the file or on the topic, so that the chain can continue from its old
-            position.
+        clean: True if no line is in the file or on the topic, so that the chain can continue from its old position.
     """
 
     def __init__(self, message: str, *, clean: bool = True) -> None:

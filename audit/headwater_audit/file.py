@@ -30,7 +30,7 @@ from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.writer import Build, Tail
 
 LONGEST_LINE_BYTES: Final = 1_048_576
-"""Maximum length of an audit line; the longest line that the audit writes has less than a tenth of it."""
+"""Maximum length of a line that is read. The audit writes lines of less than a tenth of this length."""
 _PIECE_BYTES: Final = 65_536
 _NUMBER: Final = re.compile(r"\.(\d{6,})")
 

@@ -5,8 +5,8 @@ processes that wrote, not with the number of lines.
 
 A chain without its last line isn't a finding: its process may still run, or was killed. Neither is an unfinished line
 whose hash the next append names. The result states the limits of a verification. Lines after the last head are covered
-only by their hashes, which anybody can compute. And without a copy of an earlier head, the end of a file that was cut
-off looks like the end of a process that was killed.
+only by their hashes, which anybody can compute. And without a copy of an earlier head, a file whose end was cut off
+looks like the file of a killed process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Fault(StrEnum):
     CHANGED = "changed"
     """The line was changed: its hash differs."""
     REWRITTEN = "rewritten"
-    """The previous line differs from the one that this line followed when it was written."""
+    """The previous line of the chain was changed after this line was written."""
     GAP = "gap"
     """Lines of the chain are missing before this one."""
     REPEATED = "repeated"
@@ -45,7 +45,7 @@ class Fault(StrEnum):
     BEGINNING = "beginning"
     """The chain doesn't begin with its first line."""
     REMOVED = "removed"
-    """The previous line in the file differs from the one that was there when this line was written."""
+    """A line directly before this line in the file was removed, moved, inserted or changed."""
     SIGNATURE = "signature"
     """The signature of a head isn't by a given key, or is missing."""
     AFTER_END = "after-end"
@@ -86,7 +86,7 @@ class Unclosed:
     """A chain without its last line: its process runs, was killed, or the end is missing.
 
     Attributes:
-        uncovered: number of lines after the last line with a signature. A wrong signature counts, too: it is a finding.
+        uncovered: number of lines after the last line with a signature, right or wrong: a wrong one is a finding.
         intents: number of changes that were begun, without a recorded outcome.
     """
 

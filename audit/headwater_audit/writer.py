@@ -1,7 +1,7 @@
 """`AuditWriter`: one thread that commits records, so that many requests share one wait for the disk or for Kafka.
 
-While a commit is running, new records wait for the next commit, which takes them together: with more records, each
-costs less. A record is settled when it is durable.
+While a commit is running, new records wait for the next commit, which writes all of them: the more records, the less
+each costs. A record is settled when it is durable.
 
 Lost records are counted: records that couldn't be written, and records whose request stopped waiting. Their requests
 were refused. The first commit that succeeds again begins with a line that states their number, so that the gap is
@@ -244,7 +244,7 @@ class AuditWriter:
                 # It is unknown which lines of the commit were written.
                 written = f"{self._chain.id}:{position.sequence - 1}"
                 self._chain = self._new_chain(written if position.sequence else None)
-        except Exception as error:  # a request that waits for a dead thread would wait for ever
+        except Exception as error:  # if this thread ended, waiting requests would never return
             failure = AuditUnwritableError("a defect of the audit; see the log")
             failure.__cause__ = error
             log.exception("A record couldn't be made or written.")
@@ -266,7 +266,7 @@ class AuditWriter:
         lines: list[bytes] = []
 
         def after() -> str | None:
-            """Hash of the previous line in the file. None after the first line of a commit: `previous` has it."""
+            """Hash of the previous line in the file; None if `previous` has the hash: after a commit's first line."""
             return None if tail is None or lines else tail.hash
 
         if chain.position.sequence == 0:

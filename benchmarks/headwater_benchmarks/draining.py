@@ -56,7 +56,7 @@ class TopicContents:
         self._progress()
 
     def document(self) -> dict[str, Any]:
-        """For the report."""
+        """Return the numbers of records, distinct events and bytes, and the number of events of each kind."""
         distinct = len(set(self.ids))
         return {"records": len(self.ids), "distinct": distinct, "bytes": self.size, "kinds": dict(self.kinds)}
 
@@ -166,7 +166,8 @@ def steady(broker: str, prefix: str, database: Database, events: Sequence[Lineag
             ahead = begun + number / rate - time.monotonic()
             if ahead > 0:
                 producer.poll(0)
-                # The sleep may last several events: waking for each event would take processor time from the consumer.
+                # One sleep can be as long as several events: waking for each event would take processor time from the
+                # consumer.
                 time.sleep(max(ahead, _SLEEP_SECONDS))
             producer.produce(topic, value, key)
         producer.flush(_SETTLE_SECONDS)

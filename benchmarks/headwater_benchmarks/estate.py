@@ -1,9 +1,9 @@
-"""Lineage graph of a made-up company, in any size, equal for equal sizes and seed, kept as a Neo4j store.
+"""Estate: lineage graph of a made-up company in any size, equal for equal sizes and seed, kept as a Neo4j store.
 
 The consumer's code folds and writes the events. The datasets of a domain have an order: most edges point forward, some
 backward, so that there are cycles. In-degrees and out-degrees follow a power law. Domains don't feed each other, so a
 domain's size limits the number of datasets that a question reaches. Streaming pipelines, all of one shape, feed the
-first datasets of domains:
+first hundredth of the datasets:
 
     T0 ─q0─▶ T1 ─q1─▶ T2 ─q3─▶ T4 ─q5─▶ T6 ─q7─▶ table 8
               │                           └─q8─▶ table 9
@@ -76,7 +76,7 @@ _TRIED = 400
 """Number of datasets whose reachable datasets are counted, to find datasets that reach many."""
 _NEAR_MOST = 0.9
 _LEFT_OUT = 10
-"""Number of micro-batches at either end of a query whose records may not have reached the later queries."""
+"""Number of micro-batches at either end of a query that no trace starts from: later queries may lack their records."""
 _INCIDENTS = 20
 """Number of incidents of each kind."""
 _EVENTS_PER_TRANSACTION = 1_000
@@ -128,9 +128,10 @@ class QuestionStarts:
 
     Attributes:
         far: keys of datasets whose number of reachable datasets is at least nine tenths of the maximum.
-        any: keys of datasets that feed another.
-        incidents: ids of incidents of such a record each.
-        wide_incidents: ids of incidents of a dataset of `far` each.
+        any: keys of datasets that feed at least one dataset.
+        records: offsets of single records to trace.
+        incidents: ids of incidents, each about one of `records`.
+        wide_incidents: ids of incidents, each about one dataset of `far`.
     """
 
     far: list[str]
@@ -212,7 +213,7 @@ def _make(size: EstateSize, database: Database, report: Callable[[str], None]) -
 
 
 def draw_feeds(size: EstateSize) -> Ints:
-    """Draw the edges between tables: a row with source and target for each, ordered by target."""
+    """Draw the edges between tables: a row (source, target) for each edge, ordered by target."""
     rng = np.random.default_rng([size.seed, 1])
     domains = max(1, round(size.datasets / _DATASETS_PER_DOMAIN))
     bounds = np.linspace(0, size.datasets, domains + 1).astype(np.int64)
@@ -221,7 +222,7 @@ def draw_feeds(size: EstateSize) -> Ints:
 
 
 def _domain(rng: np.random.Generator, low: int, high: int) -> Ints:
-    """Draw edges among the tables from `low` to `high`, which is excluded."""
+    """Draw edges among the tables from `low` (inclusive) to `high` (exclusive)."""
     size = high - low
     wanted = size * FEEDS_PER_DATASET
     gives = np.minimum(rng.pareto(_EXPONENT, size) + 0.1, _MOST_OF_ONE)
@@ -258,7 +259,7 @@ def asset_events(size: EstateSize, edges: Ints) -> Iterator[LineageEvent]:
 
 
 def pipeline_events(size: EstateSize, records: list[Offsets]) -> Iterator[LineageEvent]:
-    """Events of the pipelines, each with a segment's micro-batches; records to trace are added to `records`."""
+    """Events of the pipelines, each with up to `SIZE` micro-batches; records to trace are added to `records`."""
     dice = random.Random(size.seed + 1)  # noqa: S311  no secret
     wanted = [
         (dice.randrange(size.pipelines), dice.randrange(_LEFT_OUT, size.batches - _LEFT_OUT)) for _ in range(_STARTS)

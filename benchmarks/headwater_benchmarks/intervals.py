@@ -133,7 +133,7 @@ def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[
 
 
 def _growth(stretches: Sequence[Mapping[str, float]]) -> float:
-    """Rate of the last tenth divided by the rate of the first tenth; the first part doesn't count."""
+    """Mean rate of the last tenth of the parts divided by that of the first tenth; the very first part is left out."""
     counted = [each["micro_batches_per_second"] for each in stretches[1:] or stretches]
     tenth = max(len(counted) // 10, 1)
     return round(sum(counted[-tenth:]) / sum(counted[:tenth]), 3)

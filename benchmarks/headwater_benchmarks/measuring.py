@@ -98,7 +98,7 @@ def _answered(
     processor: float,
     ours: Sequence[Sequence[float]] | None,
 ) -> dict[str, Any]:
-    """Report of one contestant in milliseconds; ratios are, for each round, Headwater's median divided by its own."""
+    """Report of one contestant in milliseconds; for each round, the ratio is Headwater's median ÷ this contestant's."""
     compared: dict[str, Any] = {}
     if ours is not None:
         pairs = zip(ours, rounds, strict=True)

@@ -31,7 +31,7 @@ PAGE = 1_000
 """Number of items on a first page."""
 _ALL_STEPS = 10_000
 _LEAST_RATIO = 0.91
-"""Goal: filtering takes at most a tenth more time."""
+"""Goal for the time of unfiltered ÷ filtered answers: filtering takes at most a tenth more time."""
 _WARM_UP = 40
 """Unmeasured questions of each kind for each contestant."""
 HEADWATER, FILTERED, BY_HAND = "headwater", "headwater, filtered", "one statement, no edges"
@@ -101,7 +101,7 @@ def question_kinds(driver: Driver, database: Database, starts: QuestionStarts, m
 def bench_query(
     size: EstateSize, *, rounds: int, questions: int, stores: Path, warm_up: int = _WARM_UP
 ) -> dict[str, Any]:
-    """Create the estate if it is missing, ask, and report.
+    """Create the estate (the large made-up graph) if it is missing, ask the questions, and report.
 
     Args:
         rounds: number of counted rounds.
@@ -112,7 +112,7 @@ def bench_query(
     Raises:
         HeadwaterError: the estate could not be created.
     """
-    # Like `serve` and the commands.
+    # Garbage collections are rare, as in `serve` and the commands.
     with (
         estate_up(size, stores, console.message) as estate,
         reading_driver(estate.database.target) as driver,

@@ -64,7 +64,7 @@ class TimedMetrics(Metrics):
         super().wrote(events, seconds, summary)
 
     def stages(self) -> dict[str, dict[str, float]]:
-        """Total count and seconds of each stage."""
+        """Number of runs and total seconds of each stage."""
         name = "headwater_materializer_step_duration_seconds"
         return {
             step.value: {

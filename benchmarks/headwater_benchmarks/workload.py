@@ -67,8 +67,8 @@ class StreamingQuery:
         upstream: query that writes the topic `reads`. Each micro-batch ends within the output of the upstream query's
             micro-batch with the same batch id. Call `next` of both queries with equal numbers, upstream first.
         to_table: whether the query writes snapshots of a table instead of a topic.
-        irregular: whether the written rows and the delay of each micro-batch are random, too. Otherwise these numbers
-            follow from others, and a store could compress them away.
+        irregular: whether the number of written rows and the delay of each micro-batch are random. If not, they follow
+            from other numbers, and a store could compress them away.
     """
 
     def __init__(

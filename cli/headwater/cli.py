@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        # Shell completion is for the bare name, even if this call used another form.
+        # Shell completion is for the name `headwater`, even if this call was `python -m headwater`.
         completion = words_typed(os.environ) is not None or not {*arguments}.isdisjoint(_COMPLETION)
         build(arguments)(arguments, prog_name="headwater" if completion else program())
     except HeadwaterError as error:

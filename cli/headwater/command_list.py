@@ -114,10 +114,10 @@ _EXTRAS = {
     "outbox": "spark",
     "audit": "audit",
 }
-"""Extras of commands that need others than `materializer`."""
+"""Extras of the commands that need other extras than `materializer`."""
 
 _MODULES = {"upstream": "lineage", "downstream": "lineage", "logout": "login"}
-"""Modules of commands with another name than their module."""
+"""Modules of the commands that aren't in a module of their own name."""
 
 COMMANDS = {
     name: Command(

@@ -130,7 +130,7 @@ class Console:
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Print a message on stderr. Only user and password in addresses are redacted: a cursor looks like a key."""
+        """Print a message on stderr, without user and password in addresses. More redaction could remove a cursor."""
         from headwater_schemas.redaction import without_user_info  # not at the top, as in `errors`
 
         self.err.print(as_called(without_user_info(text)))

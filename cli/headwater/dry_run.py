@@ -75,7 +75,8 @@ class DryRun:
         looks: locations in the script that ask for rows, such as `collect`.
         unrun: lines of the script that haven't run, as `lines.py` of the dry run describes them.
         statements: all statements of the script; see `line_coverage.py`.
-        stopped: location of the last made-up row before the script ended itself; None if it ran to its end, or failed.
+        stopped: the look that got a made-up row last, if the script then ended itself; None if it ran to its end, or
+            failed.
         problems: text and fix of each problem that makes the result incomplete.
         network: whether the JVM could have reached the network.
         ended: whether the process has reported its end, with or without an error.
@@ -133,7 +134,7 @@ def dry_run(
     Args:
         libraries: folders and archives for the script's imports; the script's own folder needn't be among them.
         named: name of the script for answers; None: the path of the script.
-        empty: locations that get no made-up row, while all others do; None: no location gets a row.
+        empty: `looks` that get no row, while all others get a made-up row; None: no look gets a row.
     """
     found = DryRun(named or str(script))
     scratch = Path(tempfile.mkdtemp(prefix="headwater-review-"))

@@ -28,7 +28,8 @@ class EventsTopicState:
     Attributes:
         group: consumer group whose committed offsets count.
         records: number of offsets between beginning and end, summed over the partitions.
-        lag: number of offsets between the group's committed offset (or the beginning) and the end, summed likewise.
+        lag: number of offsets between the group's committed offset (or the beginning) and the end, summed over the
+            partitions.
         last_event: timestamp of the latest record; None without records.
     """
 

@@ -2,8 +2,8 @@
 
 The topic may be on another cluster than the lineage events. The configured cluster is asked if it has the topic: its
 cluster id is compared if known, else its brokers or its configured name. Otherwise a command asks the brokers that the
-topic's namespace lists. It does so without credentials, which are never sent to an address from an event. A server
-doesn't connect to addresses from events at all.
+topic's namespace lists, without credentials: these are never sent to an address from an event. A server doesn't connect
+to addresses from events at all.
 """
 
 from __future__ import annotations

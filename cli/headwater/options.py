@@ -40,7 +40,7 @@ def complete_dataset(incomplete: str) -> list[str]:
     with contextlib.suppress(Exception):
         from headwater_schemas.visible import visible
 
-        # With a single letter after the last word, too many names may match: then only the words before are searched.
+        # If the last word has one letter, the search may have too many hits. So a second search leaves this word out.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
             hits = _datasets(text)
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):

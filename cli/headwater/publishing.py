@@ -106,7 +106,7 @@ class _UnsettledEvents:
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:
-    """Settings for publishing from a command; `others` replaces fields of the result."""
+    """Settings for publishing from a command; `others` are further settings by name."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
         **{"client_id": "headwater-cli", **others},

@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` at the first SIGINT or SIGTERM. After it, the signals have their previous effect again."""
+    """Call `stop` at the first SIGINT or SIGTERM; later signals have the effect that they had before the block."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def once(_number: int, _frame: FrameType | None) -> None:

@@ -23,7 +23,7 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = utc_now) -> datetim
     """Parse a time: `1h` (ago), `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:
-        clock: current time, aware.
+        clock: function that returns the current time, with a time zone.
 
     Raises:
         typer.BadParameter: the text isn't a time.

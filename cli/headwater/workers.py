@@ -128,7 +128,7 @@ class _Supervisor:
                     self._signal_all(signal.SIGTERM)
                 self._poll()
         finally:
-            # Workers run here only after a second signal or an internal error. Uncommitted records are read again.
+            # Workers still run now only after a second signal or an internal error. Uncommitted records are read again.
             self._signal_all(signal.SIGKILL)
             for worker in self._running.values():
                 worker.process.join()

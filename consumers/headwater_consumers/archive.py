@@ -1,6 +1,6 @@
 """Archive of the events topic: Parquet files by day, which the job `spark_jobs/lineage/archive.py` writes.
 
-`Archive` reads the records, with one day in memory at a time. `ArchiveSource` gives them to the materializer.
+`Archive` reads the records, with one day in memory at a time. `ArchiveSource` gives the records to the materializer.
 `archived_micro_batches` finds single micro-batches of a query.
 """
 
@@ -31,7 +31,7 @@ _COLUMNS = [*_COORDINATES, "timestamp", "key", "value", "headers"]
 
 
 class ArchiveError(Exception):
-    """There is no archive at the location, or it can't be read."""
+    """The archive at a location is missing or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ArchivedOffsets:
     """The offsets of one partition in an archive.
 
     Attributes:
-        partition: a partition of one incarnation of the topic.
+        partition: partition, with the id of its topic: a recreated topic has another id.
         records: number of offsets from `begin` to `end` that the archive has.
     """
 
@@ -188,7 +188,7 @@ class ArchiveSource:
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         """Remember the offsets."""
-        # A partition's records may be a little out of order if they were published around midnight.
+        # Records are read day by day, so offsets of records published around midnight may be out of order.
         for partition, offset in offsets.items():
             self._committed[partition] = max(offset, self._committed.get(partition, 0))
 
@@ -230,16 +230,16 @@ def archived_micro_batches(
 ) -> Sequence[IntervalFacts]:
     """Build micro-batches from their events in the archive, by batch id.
 
-    Days are read from `since` to the day on which all the micro-batches were found. Repeated reports on later days are
-    ignored.
+    Days are read from `since` to the day on which the last wanted micro-batch is found. Repeated reports on later days
+    are ignored.
 
     Args:
         decoder: decoder with the schemas of the archive's records.
-        job: job of the query; its events have one record key.
+        job: job of the query; all events of the job have the same record key.
         query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.
         count: number of micro-batches to find.
-        since: day (ISO 8601) on which the micro-batches were processed; none was published on an earlier day.
+        since: first day to read (ISO 8601); no wanted micro-batch was published earlier.
 
     Raises:
         ArchiveError: the archive can't be read.

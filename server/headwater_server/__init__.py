@@ -4,8 +4,8 @@ app          wiring: routes, middleware, errors, one driver
 server       server of the app: socket, start and stop
 connections  deadlines and limits of connections
 settings     the section `serve`
-asking       steps from a request to a question's answer: time limit, page size, reader
-answers      answers as JSON, cacheable
+asking       steps from a request to a question's answer: time limit, page size, reader, cacheable JSON
+access       configured ways to log in, and TLS
 problems     errors, as RFC 9457 problem details
 handlers     exceptions ⇒ problems
 parameters   parameters of several routes

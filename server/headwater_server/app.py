@@ -115,7 +115,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     for router in ROUTERS:
         if router is review.router and not graph.serve.review:
             continue
-        # Added one by one, so that the route in a request's scope has its whole path.
+        # The routes themselves are added, not routers, so that the route in a request's scope has its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph
     app.state.metrics = metrics

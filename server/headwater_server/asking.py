@@ -131,7 +131,7 @@ def answered(
 
 
 def _without_times(graph: GraphState) -> GraphState:
-    """State of the graph for restricted askers, without times and numbers: these count hidden events, too."""
+    """State of the graph for restricted askers, without times and numbers, which include hidden events."""
     return NOT_REPORTED if graph.stale is None else GraphState(None, None, "events wait on the topic")
 
 

@@ -78,7 +78,7 @@ class Connections:
     late: int = 0
 
     def admit(self, client: str) -> bool:
-        """Count a new connection; close an idle one for it if necessary.
+        """Count a new connection; if there are too many, close an idle connection in its favour.
 
         Returns:
             True if the connection may request anything; False for a connection of the reserve.
@@ -279,7 +279,7 @@ class _Lingering:
 
     def cut(self) -> None:
         """Close now. Buffered data that can't be sent at once is lost."""
-        # A normal end of TLS would wait for the client's.
+        # A regular close of TLS would wait for the client to close, too.
         if self._transport.get_write_buffer_size() or not self._transport.can_write_eof():
             self._transport.abort()
         else:

@@ -25,7 +25,7 @@ from headwater_server.problems import ProblemType
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _PREFIX = "headwater_serve"
-# 2.5 ms to a minute: a page of the hop beside, and a question at the default time limit.
+# 2.5 ms to a minute: from one page of direct neighbours to a question at the default time limit.
 _SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _STATUSES = frozenset({200, 201, 207, 304, *(kind.status for kind in ProblemType)})
 _OTHER = "other"

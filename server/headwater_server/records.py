@@ -39,7 +39,7 @@ class RecordsQuery:
         return {field.name for field in fields(self) if getattr(self, field.name) is not None}
 
     def chosen(self) -> Starts | None:
-        """Records that the parameters name; None if they name none, or name them in several forms.
+        """Records that the parameters name; None if they name no records, or mix several forms of naming records.
 
         Raises:
             QuestionError: a range is invalid.

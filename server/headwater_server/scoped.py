@@ -2,8 +2,8 @@
 
     router = area("search", needs=Scope.READ)       # every route of the router
 
-`access_of` finds the route of a request before its body is read, as the router does later. If the router chooses a
-route with another access than the checked one, the answer is a defect. So a difference between the two grants nothing.
+`access_of` finds the route of a request before its body is read, as the router does later. If the router then chooses a
+route that needs another access than the checked one, the request is refused as a defect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headwater_server.identity import Scope
 
 
 class Access(StrEnum):
-    """Needs other than a scope."""
+    """Access that a route can need instead of a scope."""
 
     OPEN = "open"
     """Anybody, without a credential: the route shows nothing of the graph."""
@@ -43,8 +43,8 @@ class _Checked(Route):
     """Route that refuses requests for which another access was checked.
 
     Attributes:
-        recorded: True if the audit records every request; False if only refusals, for routes that show nothing of the
-            graph.
+        recorded: True if the audit records every request; False if it records only refusals, because the route shows
+            nothing of the graph.
     """
 
     needs: Needs
@@ -109,7 +109,7 @@ def needs_of(route: BaseRoute) -> Needs:
 
 
 def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
-    """Access that a request needs. Without a route, any identity gets the answer that there is none.
+    """Access that a request needs. If no route has the request's path, any identity gets the 404.
 
     Args:
         routes: all routes, in the order in which the router tries them.

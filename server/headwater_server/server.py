@@ -29,7 +29,7 @@ from headwater_server.tls import HANDSHAKES_MAX, ServerTls, TlsConnections
 
 log = logging.getLogger("headwater.serve")
 
-# Eight times a name of 10 KB whose bytes are all escaped. uvicorn answers longer heads with 400.
+# Room for eight names of 10 KB, all bytes escaped. uvicorn answers longer heads with 400.
 _LONGEST_HEAD_BYTES = 262_144
 _BACKLOG = 128
 _CHECK_SECONDS = 5.0
@@ -101,7 +101,7 @@ class HttpServer:
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        """Drain and end. May be called from any thread or signal handler."""
+        """Let current requests finish, then end. Safe from any thread and signal handler."""
         self._server.should_exit = True
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _connections_max(settings: ServeSettings, tls: ServerTls | None) -> int:
-    """Return the number of connections that the process may hold; raise its limit of open files if allowed.
+    """Return the number of connections that the process may hold; raise the process's limit of open files if allowed.
 
     A server without free files can't even refuse connections: they stay in the queue, and the event loop spins.
     """

@@ -3,7 +3,7 @@
 asyncio's `SSLProtocol` is between the socket and a `Connection`. Each connection gets the current context when it is
 accepted, so a new certificate or client CA takes effect without a restart. Handshakes have their own limits:
 
-- each has `head_timeout_seconds`;
+- each may take at most `head_timeout_seconds`;
 - there are at most 128 at a time, 32 of them from one client. A further handshake ends the oldest one. Otherwise
   anybody could exhaust the process's files by opening connections and sending nothing.
 
@@ -169,7 +169,7 @@ class TlsConnections:
         return _TlsProtocol(inner, self)
 
     def begin(self, protocol: _TlsProtocol, client: str) -> None:
-        """Add a new handshake; end an older one for it if necessary."""
+        """Add a new handshake; if there are too many, end the oldest one."""
         theirs = [each for each, of in self.handshakes.items() if of == client]
         if len(theirs) >= _HANDSHAKES_PER_CLIENT_MAX:
             self._evict(theirs[0])

@@ -44,7 +44,7 @@ from headwater_benchmarks.servers import HEAP_MB, broker_up
 from headwater_schemas.kafka.client import quiet
 
 _CAPTURES = {WITHOUT: {}, HEADWATER: {}, ONE_BY_ONE: {"HEADWATER_COALESCE_MAX_BATCHES": "1"}, OPENLINEAGE: {}}
-"""For each contestant: additional settings of Headwater's capture."""
+"""For each contestant: additional settings of Headwater's capture. `ONE_BY_ONE` sends an event per micro-batch."""
 _PARTITIONS = 4
 _START_SECONDS = 240.0
 _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "OPENLINEAGE_")
@@ -59,8 +59,8 @@ class CaptureOptions:
         micro_batches: micro-batches of each contestant in each round.
         rows, columns: size of a batch job's output.
         writes: batch writes of each contestant in each round.
-        plan_columns: columns of the large plan.
-        warm_up: number of uncounted rounds before: a new JVM takes ten times as long.
+        plan_columns: columns of a last batch job with a large plan, which each contestant runs once.
+        warm_up: number of uncounted rounds at the beginning: a new JVM takes ten times as long.
     """
 
     rounds: int = 5
@@ -242,7 +242,7 @@ def _connect(listening: socket.socket, contestants: list[CaptureContestant], sta
 
 
 def _environment(name: str, number: int, folder: Path, broker: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Environment of the driver: Java, Spark's properties, capture's settings; without such settings of the caller."""
+    """Environment of the driver: Java, Spark's properties, capture's settings; those of the caller are left out."""
     kept = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
     cache = {name: inherited[name] for name in ("HEADWATER_CACHE_DIR",) if name in inherited}
     return {
@@ -267,7 +267,7 @@ def _submit_options(name: str, folder: Path) -> list[str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
-        # Long, so that the query is idle while others are measured.
+        # A long delay, so that the query hardly takes processor time while other contestants are measured.
         "spark.sql.streaming.pollingDelay": "250ms",
         "spark.sql.streaming.numRecentProgressUpdates": "100000",
     }

@@ -135,7 +135,8 @@ class BenchmarkedDriver:
     def write(self, rows: int, columns: int, projections: int, times: int) -> dict[str, Any]:
         """Write a frame as Parquet several times; return the seconds of each write, and of the flush of all events.
 
-        The frame has columns of numbers. Each of several projections derives each column from two columns before it.
+        The frame of numbers goes through several projections, each of which computes each column from two columns of
+        the projection before.
         """
         seconds, used = [], self._used()
         for _ in range(times):

@@ -65,7 +65,7 @@ def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -
 
 
 def trigger_ratios(ours: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) -> list[float]:
-    """For each round: median trigger of `ours` divided by the median of `base`, which were measured within seconds.
+    """For each round: median trigger of `ours` divided by the median of `base`, measured within seconds of each other.
 
     Durations are whole milliseconds, so the median is interpolated among equal values.
     """

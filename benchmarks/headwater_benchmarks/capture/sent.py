@@ -20,6 +20,7 @@ class SentEvents:
 
     Attributes:
         bytes: size of the events and their keys.
+        kinds: number of events of each kind.
     """
 
     events: int = 0

@@ -1,11 +1,13 @@
 """`bench ingest`: contestants in turn, each with a fresh server, and the report.
 
-The contestants are Headwater with events (`headwater`) and with packs of micro-batches, `floor`, `naive` and `sink`.
+The contestants are Headwater with single events (`headwater`) and with packs (events with 50 micro-batches each),
+`floor`, `naive` and `sink`.
 
 `naive` and `sink` use one statement that merges raw events in their order. `naive` commits each event, `sink` 1,000 at
 a time. The statement is what somebody who knows Cypher would write for a sink connector: composite constraints give
-every MERGE an index, and the last event wins. It stores no stamps, so late and repeated events can make the graph
-wrong. `naive` and `sink` get the same encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
+every MERGE an index, and the last event wins. It doesn't store which event set a property last, so late and repeated
+events can make the graph wrong. `naive` and `sink` get the same encoded records as Headwater, on an equally warmed up
+server, with `replan=skip`.
 """
 
 from __future__ import annotations
@@ -129,8 +131,8 @@ def bench_ingest(options: IngestOptions) -> dict[str, Any]:
 
 
 def _packs(options: IngestOptions) -> Iterator[LineageEvent]:
-    # This topic has about as many micro-batches as the other topic has events. A late pack is overtaken by about as
-    # many micro-batches as a late event is by events.
+    # This topic has about as many micro-batches as the other topic has events. On average, about as many micro-batches
+    # overtake a late pack as events overtake a late event.
     proportions = Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=Proportions().late_by // PACK)
     return Mixture(options.seed, proportions).take(options.events // PACK)
 

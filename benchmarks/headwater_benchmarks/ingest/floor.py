@@ -46,11 +46,11 @@ class RelationshipKind(NamedTuple):
     end: Label
 
     def owner(self) -> Label:
-        """The later of both labels, whose nodes are created together with these relationships."""
+        """Label whose nodes are created together with these relationships: the later label in `_ORDER`."""
         return max(self.start, self.end, key=_ORDER.index)
 
     def other(self) -> Label:
-        """The label at the other end."""
+        """Label at the end opposite to `owner`."""
         return self.end if self.start is self.owner() else self.start
 
 
@@ -65,7 +65,7 @@ class FinalGraph:
     """Every node and relationship of a graph (`graph.oracle.GraphVisitor`).
 
     Attributes:
-        nodes: properties including `key`, by label.
+        nodes: for each label: properties of each node, including `key`.
     """
 
     def __init__(self, events: Iterable[LineageEvent]) -> None:
@@ -95,7 +95,7 @@ class FinalGraph:
 
 
 def phases(graph: FinalGraph) -> list[list[Commit]]:
-    """Return the graph's transactions in phases. A phase only needs data of committed earlier phases.
+    """Return the graph's transactions in phases. Earlier phases must be committed before a phase begins.
 
     There is a phase for each label, and then a phase for each kind of relationship between nodes of one label.
     """

@@ -44,7 +44,7 @@ def documents(count: int, *, seed: int, after: int = 0) -> list[ClientDocument]:
     """Make documents of alternating jobs, equal for equal seeds.
 
     Args:
-        after: number of documents of the same seed that were sent earlier, so that most jobs are already in the graph.
+        after: number of documents to skip: they were sent earlier, so that most jobs are already in the graph.
     """
     dice = random.Random(seed)  # noqa: S311  no secret
     jobs = [job_among(number, dice, _TABLES) for number in range(_JOBS)]

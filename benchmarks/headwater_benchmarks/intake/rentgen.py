@@ -188,7 +188,7 @@ def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
         own: list[str] = []
         if account:
             shutil.chown(folder, account["user"], account["group"])
-            # Only the program runs under the other account. The guard doesn't: that account couldn't read its script.
+            # Only PostgreSQL runs under the other account: that account couldn't read the script of the guard process.
             own = ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]
         make = ["-D", f"{name}/data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
         _checked([str(peer.programs / "initdb"), *make], cwd=folder, **account)

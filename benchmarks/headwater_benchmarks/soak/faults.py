@@ -1,4 +1,4 @@
-"""Classes of faults: each is a function that starts a fault in a world, holds it, and ends it.
+"""Classes of faults. Each has a function that starts, holds and ends a fault in a world (servers, feed, consumers).
 
 The function returns observed evidence that the fault happened. The feed always contains a few bad records, and events
 with clocks up to a day off.
@@ -42,7 +42,7 @@ LinkOf = Callable[[BreakableServers], FaultyLink]
 
 # Longer than the session timeout and the poll interval of the group (see `world`).
 _PAST_POLL_INTERVAL_SECONDS = 12.0
-# Long, for slow machines: before it crashes, a consumer waits for partitions, and for the step at which it crashes.
+# Long, for slow machines: a consumer has to get partitions, and to reach the step at which it crashes.
 _CRASH_SECONDS = 240.0
 # Time for the group to notice a member's fault.
 _NOTICE_SECONDS = 60.0
@@ -63,7 +63,7 @@ _KEYS = "MATCH (d:HwDataset) RETURN d.key AS key"
 # Counts writes that wait for a lock: their status in `SHOW TRANSACTIONS` is `Blocked by: [transactions]`.
 _BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
-# Maximum time until a consumer waits for a rival's lock.
+# Maximum time until a consumer waits for a lock of the fault's own transaction.
 _MEET_SECONDS = 60.0
 
 _CUTS = 3
@@ -110,8 +110,8 @@ def require(shown: object, what: str) -> None:
     """Fail if there is no evidence of the fault, because the checks after the fault would then test nothing.
 
     Args:
-        shown: evidence; true if there is any.
-        what: observation that contradicts the fault, for the message.
+        shown: evidence of the fault; false if there is none.
+        what: observation for the message, such as "the consumer ended with 0".
 
     Raises:
         NoTraceError: the fault left no evidence.
@@ -223,10 +223,9 @@ def dead_letters_unwritable(world: World, dice: random.Random) -> str:
 
 
 def topic_recreated(world: World, dice: random.Random) -> str:
-    """Delete the topic and create it again: offsets start over.
+    """Restart the broker, then delete the topic and create it again: offsets and leader epochs start over.
 
-    Leader epochs start over, too, after an earlier restart has raised them: a client that remembers them would fetch
-    nothing.
+    The restart raises the leader epochs: a client that remembered these for the new topic would fetch nothing.
     """
     server_killed(lambda servers: servers.kafka, world, dice)
     world.recover()
@@ -296,7 +295,7 @@ def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa:
 
 
 def deadlocked(world: World, dice: random.Random) -> str:
-    """Let a rival repeatedly lock the same nodes in another order, without writing."""
+    """Let a rival transaction repeatedly lock nodes that consumers write, in random order, without writing."""
     keys = _dataset_keys(world.driver)
     watched = world.consumers[0]
     before = watched.metric("neo4j_retries_total", kind="DEADLOCK")

@@ -23,7 +23,7 @@ class FaultyLink:
 
     Attributes:
         target: the port of the server, for new connections.
-        held_back: number of chunks that arrived while the link was frozen.
+        held_back, delayed: numbers of chunks that arrived while the link was frozen, and while it was slow.
     """
 
     def __init__(self, target: int) -> None:

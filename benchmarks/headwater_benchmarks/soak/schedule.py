@@ -247,13 +247,13 @@ def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tu
 
 
 def one_by_one(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Yield a turn for each fault, in random order: False (its faults don't happen at once), and the fault."""
+    """Yield a turn for each fault, in random order: a pair of False (not at once) and a tuple with the fault."""
     for fault in dice.sample(faults, len(faults)):
         yield False, (fault,)
 
 
 def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Yield every fault once, in few turns: whether the faults of the turn happen at once, and the faults."""
+    """Yield a few turns with all faults: pairs of whether the faults of a turn happen at once, and these faults."""
     chosen = dice.sample(faults, len(faults))
     turns = [(True, group) for group in _groups([fault for fault in chosen if fault.flows], _AT_ONCE)]
     turns += [(False, group) for group in _groups([fault for fault in chosen if not fault.flows], _IN_A_ROW)]

@@ -30,10 +30,10 @@ _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class BreakableServers:
-    """Both servers, and the links in front of them. A context manager.
+    """Both servers, and the links in front of them.
 
     Args:
-        folder: folder of the servers. After the exit, no process uses the folder, and no disk is mounted in it.
+        folder: folder of the servers. After `close`, no process uses the folder, and no disk is mounted in it.
 
     Attributes:
         kafka_link, neo4j_link: link in front of each server.

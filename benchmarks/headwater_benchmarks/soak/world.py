@@ -45,7 +45,7 @@ _SHORT_TIMEOUTS = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
 class World:
-    """The whole world, a context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
+    """Servers, feed and consumers of a soak: `with World(1, rate=40) as world`. Faults in several threads can use it.
 
     Args:
         together: whether faults happen at the same time. Then there are more consumers, and a fault with a random
@@ -244,7 +244,7 @@ class World:
         self.verify()
 
     def verify(self) -> dict[str, int]:
-        """Pause the feed, recover, and compare the graph with the ledger.
+        """Pause the feed, recover, and compare the graph with the acknowledged events.
 
         Returns:
             Number of acknowledged records, number of dead letters among them, and number of compared nodes and
@@ -356,7 +356,7 @@ def discrepancies(
     """List faults of offsets, dead letters and the graph.
 
     Args:
-        comparison: comparison of the graph with the ledger.
+        comparison: comparison of the graph with the acknowledged events.
         earlier: numbers of acknowledged and dead-lettered records on deleted incarnations of the topic.
         acknowledged: number of records that the brokers acknowledged.
         bad: expected number of dead letters.

@@ -317,7 +317,7 @@ def _lines(result: SetResult) -> Iterator[str]:
 
 
 def _is_shown(value: ChangedValue) -> bool:
-    """Return False for types of owners and values of tags that are empty before and after."""
+    """Return True, except for types of owners or values of tags that are all empty before and after."""
     return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
 
 

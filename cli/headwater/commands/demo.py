@@ -37,7 +37,7 @@ def command(
         raise InputError("--full and --days contradict each other.", fix="Give one of them.")
     folder = DemoFolder.default()
     try:
-        # First, because a download shows its own progress bar, and a terminal can show only one live display.
+        # Downloads come first: a download shows a progress bar, and a terminal can show only one live display.
         fetch_jars("kafka", "neo4j", "spark")
         with View() as view:
             outcome = run(folder, view, days=YEAR_DAYS if full else days or MONTH_DAYS, keep=keep)

@@ -136,7 +136,7 @@ def _side(side: Side) -> str:
 
 
 def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
-    """Group the names of columns by dataset, kind of change, and time with roles (all formatted)."""
+    """Group changed columns for people: (dataset, kind of change, time of the change and roles) ⇒ names of columns."""
     out: dict[tuple[str, DiffChange, str], list[str]] = {}
     for one in columns:
         dataset = spelling(one.column.namespace, one.column.name)

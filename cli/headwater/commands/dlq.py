@@ -221,7 +221,7 @@ class _Selected:
     """Letters that match a filter and are the latest of their record: their locations and census."""
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
-        # Read first, so that a later, unread letter isn't acknowledged.
+        # Acknowledged offsets are read before the letters: a letter that arrives in between isn't acknowledged unread.
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )
@@ -240,7 +240,7 @@ class _Selected:
                 self._selected.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Return True if the letter was selected. Letters that arrived after the selection aren't."""
+        """Return True if the letter was selected; False for letters that arrived after the selection."""
         return letter.where in self._selected
 
     @property
@@ -270,7 +270,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """Find the letter at a location, or else the last letter of the event whose id is or uniquely begins with the text.
+    """Find the letter at a location; else the last letter of an event, by its id or a unique beginning of the id.
 
     Raises:
         InputError: several events have ids with this beginning.

@@ -314,7 +314,7 @@ class _Branches:
             self._add_edge(edge)
 
     def _add_edge(self, edge: LineageEdge) -> None:
-        """Add a hop between all nodes of the edge's two assets: the edge doesn't state the nodes."""
+        """Add a hop between each pair of nodes of the edge's two assets: an asset has a node for each influence."""
         downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
@@ -359,7 +359,7 @@ class _Branches:
         return self._answer.start.spelling if node == self._start else self._items[node].asset.spelling
 
     def _add(self, branch: Tree, hop: _Hop, where: str) -> Tree:
-        """Add a node; with `where` ("above" or "below"), a reference to the node's complete drawing there."""
+        """Add a node; if `where` is "above" or "below", only a reference to the node's complete drawing there."""
         if hop.node == self._start:
             label, item = asset_text(self._answer.start), None
         else:
@@ -368,7 +368,7 @@ class _Branches:
         if where or hop.node not in self._listed:
             label.stylize("dim")
         if item is not None and item.influence is not self._influence:
-            # On the path to an INDIRECT item.
+            # The item isn't one to show: it is only on the path to an INDIRECT item.
             return branch.add(label.append("  DIRECT", style="dim"))
         loop = "" if where else _loop_text(self._answer, hop.node[0])
         label.append(f"{_by(hop)}{loop}{f'  see {where}' if where else ''}", style="dim")

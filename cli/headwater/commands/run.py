@@ -31,7 +31,7 @@ CONTEXT = {"allow_interspersed_args": False}
 _BOOTSTRAP = "spark/running/headwater_run.py"
 # Sections of settings that capture shares with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
-# Values of `--with`, by the names of the locks.
+# For each value of `--with`: the lock (a list of jars with checksums) of its jars.
 _JARS: Final[dict[str, SparkJars]] = {"kafka": "spark", "delta": "delta", "iceberg": "iceberg", "avro": "avro"}
 _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
@@ -120,7 +120,7 @@ def connection() -> dict[str, str]:
     try:
         settings = load_settings(running=running_stack())
     except InputError as error:
-        # Not status 2: for a program that starts jobs, it means a script that can't be read.
+        # Not status 2: programs that start jobs take this status for a script that can't be read.
         raise ConfigurationError(error.message, fix=error.fix, nearest=error.nearest) from None
     found: dict[str, str] = {}
     for section in _SECTIONS:

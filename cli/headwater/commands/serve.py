@@ -201,7 +201,7 @@ def _log_intake(settings: Settings, url: str, authentication: Authentication) ->
 
 
 class RepeatLimit(logging.Filter):
-    """Log filter that limits how often a message is logged in a minute; the next one reports how many were left out.
+    """Log filter that limits how often a message is logged in a minute; the next such message has the left-out number.
 
     Messages are equal if they have the same logger and format text, whatever their values. Anybody who reaches the port
     can cause warnings at network speed, which must not fill the disk.

@@ -35,7 +35,7 @@ def command(json_output: JsonOption = False) -> None:
             console.warning(f"The stack is up, but {' and '.join(silent)} doesn't answer: started again.")
             with console.status(f"Starting {' and '.join(silent)}"):
                 revive(data_dir)
-    # First, because a download shows its own progress bar, and a terminal can show only one live line.
+    # Downloads come first: a download shows a progress bar, and a terminal can show only one live line.
     fetch_jars("kafka", "neo4j")
     with console.status("Starting Kafka and Neo4j"):
         info = bring_up(data_dir)

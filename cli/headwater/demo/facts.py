@@ -236,7 +236,8 @@ class ColumnGraph:
         written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
 
         def from_elsewhere(column: str) -> bool:
-            # A column that lost its source is a root, too; its dataset is still a target of other edges.
+            # A root is from elsewhere only if no edge leads to its dataset: else the root is a column that lost its
+            # source.
             roots = self._roots(column)
             return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
 

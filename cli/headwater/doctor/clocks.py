@@ -22,7 +22,7 @@ MOST_SKEW_SECONDS = 5.0
 NEWEST = 500
 """Number of newest events of each partition whose event times are read: brokers may set the records' timestamps."""
 MOST_AHEAD_SECONDS = 60.0
-"""Largest tolerated lead of a producer's clock. During the lead, the producer's reports override all others."""
+"""Largest tolerated lead of a producer's clock. During a lead, this producer's reports win over all others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
 
 def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding:
     check = SubjectCheck("max.message.bytes", topic.name)
-    # The topic's own value, or else the brokers' message.max.bytes, which is also shown here.
+    # `config` has the topic's own value, or else the brokers' message.max.bytes.
     largest = int(topic.config.get("max.message.bytes", wanted))
     if largest > record_max_bytes:
         return check.fail(

@@ -116,7 +116,7 @@ class Channels(_Table):
     def channel_of(self, recipient: Recipient) -> NamedChannel | None:
         """Channel of a recipient; None: the file has no channel for the recipient.
 
-        An earlier recipient without known addresses keeps the channel of the latest message.
+        If a recipient's addresses are no longer known, the channel of the latest message to the recipient is used.
         """
         latest = () if recipient.latest is None else (recipient.latest.channel,)
         for name in recipient.addresses or latest:

@@ -48,7 +48,7 @@ _AFTER: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedIncident:
-    """An incident that was opened, or to which parts were added (in a dry run: that would be).
+    """An incident that was opened or got further parts; in a dry run, that would be opened or get further parts.
 
     Attributes:
         incident: id of the incident.

@@ -197,7 +197,7 @@ class _Due:
 
     Attributes:
         left: addresses of the channel that haven't accepted the message.
-        problem: reason why the latest attempt failed; empty: it didn't fail, or there was none.
+        problem: reason why the latest attempt failed; empty: the latest attempt succeeded, or no attempt was made.
     """
 
     def __init__(self, recipient: Recipient, channel: NamedChannel, message: ChannelMessage) -> None:

@@ -71,7 +71,7 @@ def _title(step: RepairStep) -> Text:
 
 
 def _facts(step: RepairStep) -> Iterator[Text]:
-    """Lines of a step. The console wraps none of them, so that commands can be pasted."""
+    """Lines of a step. The console doesn't wrap these lines, so that commands can be pasted."""
     if step.runs:
         yield Text(_runs(step))
     if step.good_code_version is not None:

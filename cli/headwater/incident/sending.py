@@ -28,7 +28,7 @@ SECONDS: Final = 30.0
 _ALERTMANAGER: Final = {"alertmanager": "http", "alertmanagers": "https"}
 _PORT: Final = 9093
 _FOREVER: Final = timedelta(days=3_650)
-"""End of an alert without an end: Alertmanager would end it after minutes, unless it is sent again."""
+"""Duration sent for an open alert: without an end, Alertmanager would end the alert after minutes."""
 _TALKATIVE: Final = ("apprise", "httpcore2", "httpx2", "requests", "requests_oauthlib", "urllib3")
 """Loggers whose records contain addresses."""
 

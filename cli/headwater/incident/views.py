@@ -223,7 +223,7 @@ def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
 
     Args:
         recorded: latest recorded reach.
-        asked: whether today's reach was computed, so that the changes are known.
+        asked: whether the current reach was computed, so that the changes are known.
     """
     incomplete = "" if recorded.complete else ", which wasn't complete"
     if not asked:

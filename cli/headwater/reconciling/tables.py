@@ -45,7 +45,7 @@ def is_table(where: str, files: TextFiles) -> bool:
     try:
         return any(_METADATA.fullmatch(name) for name in folder.names("metadata"))
     except NotADirectoryError:
-        # A checkpoint has a file of that name.
+        # In a checkpoint, `metadata` is a file.
         return False
 
 

@@ -50,7 +50,7 @@ class Chosen:
 
 
 def chosen_server(tenant: str | None = None) -> Chosen | None:
-    """Return the server that questions go to; None if they go to the database.
+    """Return the server that questions go to; None if questions go to the database.
 
     Raises:
         InputError: the address can't be used, a variable is given without the other, the file of log-ins is broken, or

@@ -89,7 +89,7 @@ class Me:
 
 
 def connection(chosen: Chosen, timeout_seconds: float | None = None) -> dict[str, Any]:
-    """Arguments of a client of httpx2 for a server.
+    """Keyword arguments for an httpx2 client of a server.
 
     Args:
         timeout_seconds: time limit of each answer; None: that of the server.

@@ -19,7 +19,7 @@ _LONGEST: Final = 300
 
 
 class Elsewhere:
-    """Asks of a remote server (`headwater_server.mcp.asks.Asks`); an asynchronous context manager.
+    """Client that asks a remote server (`headwater_server.mcp.asks.Asks`); an asynchronous context manager.
 
     If the server doesn't answer, or its answer isn't a JSON object, the result is a problem of type
     `urn:headwater:server-unreachable`, with status 503.

@@ -14,7 +14,7 @@ from headwater_analysis.declared import Contradiction, Declared, ReadingConsumer
 
 _LONGEST: Final = 300
 BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
-"""Properties whose values are shown with the values of a parallel property."""
+"""Property ⇒ parallel property: a type for each owner, and a value for each tag."""
 
 
 def declared_table(found: Declared) -> Table:

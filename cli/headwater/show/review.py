@@ -282,7 +282,7 @@ def _finding(each: ReviewedDifference) -> str:
 
 
 def uri(path: str) -> str:
-    """A path as a relative reference."""
+    """A path as a relative URI reference."""
     return quote(path.replace("\\", "/"), safe="/:~@+,;=!$&'()*")
 
 

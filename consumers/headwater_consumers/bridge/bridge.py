@@ -3,8 +3,8 @@
 For each batch of records, in this order:
 
 1. Each record's document becomes events, which go to the sink; a record without an OpenLineage event is dead-lettered.
-2. Wait until Kafka has acknowledged every event. An event that fails for a temporary reason is sent again; if one is
-   too large for its topic, its record is dead-lettered.
+2. Wait until Kafka has acknowledged every event. An event that fails for a temporary reason is sent again. If an event
+   is too large for its topic, the OpenLineage record is dead-lettered.
 3. Send the dead letters (the original records byte for byte, except credentials), and wait until all are acknowledged.
 4. Commit the offsets.
 
@@ -50,7 +50,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class BridgeTotals:
-    """Counts of a bridge. Of each committed record, all events are in `events`, or the record is in `dead_lettered`.
+    """Counts of a bridge. A committed record counts once in `dead_lettered`, or with each of its events in `events`.
 
     Attributes:
         events: events acknowledged by the events topic.
@@ -132,7 +132,7 @@ class Bridge:
 
     @property
     def ready(self) -> bool:
-        """True if documents that are published now become events soon."""
+        """True if Kafka is reachable."""
         return self._parts.source.reachable
 
     def document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Destinations of documents. A collector has a document once `deliver` and then `flush` have returned."""
+"""Destinations of OpenLineage documents. A document is delivered once `deliver` and then `flush` have returned."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DocumentRefusedError(Exception):
     """The collector refuses this document for good.
 
     Attributes:
-        status: status of the collector's answer, in words.
+        status: HTTP status of the collector's answer, or name of Kafka's error.
     """
 
     def __init__(self, status: str, answer: str = "") -> None:
@@ -110,7 +110,7 @@ class FileCollector:
         self._lines.append(document.data + b"\n")
 
     def flush(self) -> None:
-        """Return once all documents are on disk; on failure, none of them stays in the file.
+        """Return once all documents are on disk; on failure, the file is unchanged.
 
         Raises:
             CollectorUnavailableError: the file can't be written now.
@@ -222,7 +222,7 @@ class RefusedTopic:
     """Topic of documents that the collector refuses for good, unchanged, with the reason in the headers.
 
     Args:
-        topic: topic for the documents; must exist.
+        topic: collector of the topic, which must exist.
     """
 
     def __init__(self, topic: KafkaCollector) -> None:

@@ -39,7 +39,7 @@ def _bytes(document: Json) -> bytes:
 
 
 def _key(document: Json) -> str:
-    """Kafka key of a document, to keep a job's documents in order: like OpenLineage's transport, without the parent."""
+    """Kafka key of a document, e.g. `run:shop/orders`. OpenLineage's transport would use the job of the parent run."""
     if "run" in document or "job" in document:
         kind = "run" if "run" in document else "job"
         return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"

@@ -1,8 +1,8 @@
 """One-time export of events as documents: all events, those of a time span, or those related to some datasets.
 
 The events are read twice, and aren't kept in memory. The first pass finds the runs and jobs related to the datasets,
-and the cited column lineages. The second pass builds the documents. So a START without datasets is exported with the
-rest of its run, and an event gets its column lineage even if the lineage was published later.
+and the cited column lineages. The second pass builds the documents. So a START event without datasets is exported with
+the rest of its run, and an event gets its column lineage even if the lineage was published later.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Exporter:
         try:
             time = time_of(document)
         except Refused:
-            return False  # an event of the year 9999 isn't in a span that ends
+            return False  # the year is outside 1970 to 9998
         return (since is None or since <= time) and (until is None or time < until)
 
 

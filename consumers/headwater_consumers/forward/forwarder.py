@@ -4,8 +4,8 @@ For each batch of records, in this order:
 
 1. Each event becomes documents; column lineages are remembered for the events that cite them.
 2. Deliver the documents. While the collector is unavailable, wait: new events stay in Kafka.
-3. Flush the collector. Documents that it refuses for good are stored in a file or topic before the next step.
-4. Commit the offsets, except those of micro-batches that `Spacing` holds back.
+3. Flush the collector. Documents that the collector refuses for good are stored in a file or topic before step 4.
+4. Commit the offsets, except those of micro-batches that `Spacing` holds back to join them in one document.
 
 After a crash before step 4 the batch is delivered again.
 """
@@ -85,7 +85,8 @@ class ForwardParts:
         refused: destination of documents that the collector refuses.
         tenant: tenant whose events are forwarded.
         coalesced: True if micro-batches of an event share a document, provided that their offsets are contiguous.
-        spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
+        spacing: holds micro-batches back, to join those of some minutes in one event; None: no micro-batch is held
+            back.
         clock: monotonic seconds.
         random: function that returns a number in [0, 1).
     """
@@ -198,7 +199,7 @@ class Forwarder:
             self._member.dealt_with(next_offsets(polled.records, polled.reached))
         elif self._released(parts.spacing, everything=self._until_caught_up and not polled.records):
             reached = next_offsets(polled.records, polled.reached)
-            ours = self._member.partitions  # others may have been lost during the delivery
+            ours = self._member.partitions  # partitions may have been lost during the delivery
             self._reached |= {partition: offset for partition, offset in reached.items() if partition in ours}
             self._member.dealt_with(parts.spacing.committable(self._reached))
 

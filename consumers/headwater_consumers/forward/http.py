@@ -41,7 +41,7 @@ _OF_SETTINGS = {
     405: "--to",
     407: "--to",
 }
-"""Setting to check for each status that the document doesn't cause."""
+"""For each HTTP status that isn't the document's fault: the setting to check."""
 _OF_GZIP = {415: "HEADWATER_FORWARD_COMPRESSION"}
 _ANSWER_BYTES = 2_000
 _MOST_DISCARDED_BYTES = 1_048_576

@@ -1,4 +1,4 @@
-"""All metrics of the forwarder except its lag. None has labels."""
+"""All metrics of the forwarder except its lag. No metric has labels."""
 
 from __future__ import annotations
 

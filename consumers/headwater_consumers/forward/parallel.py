@@ -16,7 +16,7 @@ from headwater_consumers.forward.collectors import (
 from headwater_schemas.errors import FatalError
 
 _WAITING = 2
-"""Maximum number of queued documents of a collector: its thread never idles, and stopping doesn't take long."""
+"""Maximum number of queued documents per collector: enough to keep its thread busy, few enough to stop soon."""
 
 
 class ParallelCollector:
@@ -90,7 +90,7 @@ class ParallelCollector:
             with self._lock:
                 self._failures.append(error)
         else:
-            # A refusal is reported once more if the batch is delivered again.
+            # If the batch is delivered again, a refused document is sent again, so that the refusal is reported again.
             if not was_refused:
                 self._delivered.add(document)
         finally:

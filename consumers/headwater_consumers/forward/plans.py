@@ -8,12 +8,12 @@ from collections.abc import Callable
 from headwater_schemas.events import ColumnLineage, LineageEvent
 from headwater_schemas.record import KIND_HEADER
 
-# Memory of a column edge's objects, besides its texts, and of a dataset's name.
+# Estimated memory of one column edge and of one dataset's name.
 _EDGE_BYTES = 600
 _DATASET_BYTES = 300
 
 Key = tuple[str, str, str, str]
-"""Tenant, namespace and name of the job, and the digest, because a digest is only unique within a job."""
+"""Tenant; namespace and name of the job; digest of the lineage, which is only unique within a job."""
 
 
 class PlanCache:
@@ -51,7 +51,7 @@ class PlanCache:
             self._bytes -= dropped_bytes
 
     def cited_by(self, event: LineageEvent) -> Callable[[str], ColumnLineage | None]:
-        """Return the function that finds a column lineage cited by this event, by its digest."""
+        """Return a function that finds a column lineage of this event's job by digest."""
 
         def find(digest: str) -> ColumnLineage | None:
             key = _key(event, digest)

@@ -12,7 +12,7 @@ commit of progress removes the ids. The next owner of the partition counts the o
     6                 1, as a dead letter         1 record
 
 With a limit, records are passed on only after the previous ones were committed, and each such commit keeps the ids. So
-the record is found after six ends of a process, and an idle partition has no ids. A normal stop of a consumer removes
+the record is found once six processes have ended, and an idle partition has no ids. A normal stop of a consumer removes
 its ids.
 
 Only ends that a record causes count. A process that loses its session, for example because the brokers are unavailable,
@@ -40,8 +40,8 @@ class _Attempt:
 
     Attributes:
         begun_by: other processes that began the first records.
-        left: number of records that still have to be passed on carefully.
-        careful: True while records have to be passed on carefully, or such records aren't committed.
+        left: number of further records to pass on with a limit of `_CAREFUL`.
+        careful: True until all records under this limit have been passed on and committed.
         uncommitted_end: offset after the last uncommitted record that was passed on; None if all are committed.
         begun: True if this process's attempt is recorded.
     """
@@ -105,7 +105,7 @@ class Attempts:
         return first
 
     def handing(self, records: Iterable[FetchedRecord]) -> list[FetchedRecord]:
-        """Return the records to pass on now; records that have to be set aside are marked."""
+        """Return the records to pass on now; a record that has to become a dead letter is marked."""
         handed = []
         for record in records:
             attempt = self._by_partition.get(record.partition)
@@ -118,7 +118,7 @@ class Attempts:
         return handed
 
     def at_end(self, partition: Partition) -> bool:
-        """Handle the end of a partition: later records are new.
+        """Record that the end of a partition was reached: the limit doesn't apply to later records.
 
         Return True if the ids have to be removed, because no further commit will remove them.
         """
@@ -137,16 +137,16 @@ class Attempts:
                 attempt.careful = attempt.left > 0
 
     def beginning(self, partition: Partition) -> tuple[str, ...]:
-        """Return the processes for an offset's metadata when its record is begun, including this process."""
+        """Return the process ids to commit before a partition's first record is processed, including this process's."""
         attempt = self._by_partition.get(partition)
         return (*(() if attempt is None else attempt.begun_by), self._process)
 
     def begun_by(self, partition: Partition) -> tuple[str, ...]:
-        """Return the processes for the metadata of a commit of progress; empty if no limit of `_CAREFUL` applies."""
+        """Return the process ids to commit with progress; empty if no limit of `_CAREFUL` applies."""
         attempt = self._by_partition.get(partition)
         return self.beginning(partition) if attempt is not None and attempt.begun and attempt.left > 0 else ()
 
     def is_recorded(self, partition: Partition) -> bool:
-        """Return True if ids of processes may be committed with the partition's offset."""
+        """Return True if the partition's committed metadata may have process ids."""
         attempt = self._by_partition.get(partition)
         return attempt is not None and attempt.begun and (attempt.uncommitted_end is not None or attempt.left > 0)

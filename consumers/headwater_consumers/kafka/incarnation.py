@@ -47,7 +47,8 @@ class Incarnation:
             topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
-            # Start like librdkafka, and check again soon: the id "" then counts as another incarnation.
+            # Start at the offsets that librdkafka finds, with the id "". The next check sees a different id, and so
+            # restarts the partitions.
             self._notice(error, "looking up the topic's id")
             self._next_check = self._clock()
             return "", {}

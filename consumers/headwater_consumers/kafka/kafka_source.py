@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.consume")
 
 _REQUEST_SECONDS = 5.0
-# Maximum number of records taken from librdkafka's local queue at a time, without waiting. Fewer are taken if this many
-# records, of the average size of the previous records, would exceed the byte budget.
+# Maximum number of records taken from librdkafka's local queue at a time, without waiting. Fewer are taken if that many
+# records of the previous average size would exceed the byte budget.
 _CHUNK_RECORDS = 250
 # Bound of one compressed fetch response. librdkafka raises the bound to `message.max.bytes`, and a broker sends a
 # larger record batch as a whole, so consumption never gets stuck.
@@ -62,8 +62,8 @@ class SourceConfig:
 
     Attributes:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        queued_kilobytes: librdkafka's fetch-ahead, all partitions together. Together with the three batches it takes
-            most of the process's memory.
+        queued_kilobytes: librdkafka's fetch-ahead, all partitions together. The fetch-ahead and the batches in flight
+            take most of the process's memory.
         record_max_bytes: maximum length of a record; a longer one is reduced to its coordinates. A zstd batch may
             decompress to twice as much.
     """
@@ -198,7 +198,7 @@ class Ownership:
         return self._owned.get((topic or "", -1 if number is None else number))
 
     def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
-        """Return the assigned ones among these partitions."""
+        """Return those of these partitions that are assigned."""
         found = (self.find(p.topic, p.partition) for p in partitions)
         return frozenset(partition for partition in found if partition is not None)
 
@@ -402,7 +402,7 @@ class KafkaSource:
                 continue
             if error is not None and error.code() in UNFETCHABLE:
                 self._seek(partition, self._unfetchable.failed(partition, offset, error.str()))
-                sought.add(partition)  # later records were fetched before
+                sought.add(partition)  # this batch's later records were fetched before the seek
             elif offset >= self._unfetchable.expects(partition) and (error is None or at_end(error)):
                 records += self._passed(partition, offset)
                 if error is None:
@@ -456,8 +456,8 @@ class KafkaSource:
             # The next fetch fails at the same offset.
             self._callbacks.notice(error, f"reading {partition} from offset {offset}")
 
-    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. An abandoned client also
-    # revokes partitions that this source no longer has.
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. Calls from a client that
+    # `_join_anew` has replaced are ignored.
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
@@ -467,8 +467,7 @@ class KafkaSource:
             for p in partitions
         ]
         consumer.incremental_assign(starts)
-        # Needed for both, because librdkafka keeps a partition paused that was revoked during a pause, even after it is
-        # assigned again.
+        # Explicit resume: librdkafka keeps a partition paused that was revoked during a pause and is assigned again.
         if starts:
             (consumer.pause if self._paused or self._holding else consumer.resume)(starts)
         taken = self._ownership.take(partitions, topic_id, committed)

@@ -46,7 +46,7 @@ class Unread:
     """Reason why the bytes of one or several offsets are missing.
 
     Attributes:
-        end: offset after the last missing one.
+        end: offset after the last missing offset.
         why: reason, as a sentence without a full stop.
         bytes: length of the value; None if unknown.
         fetched: True if the brokers returned the record; False if the client library can't read it.

@@ -31,10 +31,10 @@ class SourceListener(Protocol):
         """Handle newly assigned partitions, which are read from their committed offset."""
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """Handle partitions that will be revoked when this returns; until then their offsets can be committed."""
+        """Handle partitions that will be revoked when this method returns; it can still commit their offsets."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """Handle partitions that another member already has: drop their in-flight records, commit nothing."""
+        """Handle partitions that another member already owns: drop their in-flight records, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """Handle the result of the last `commit`; None: it succeeded."""
@@ -51,7 +51,7 @@ class RecordSource(Protocol):
 
         Args:
             max_records: maximum number of records.
-            max_bytes: size from which on no further records are added; the last ones may exceed this size.
+            max_bytes: no further record is added once the records reach this size; the total may exceed it.
             timeout_seconds: longest wait for the first record.
 
         Raises:

@@ -25,7 +25,7 @@ from headwater_schemas.kafka.errors import concerns_group
 if TYPE_CHECKING:
     from confluent_kafka import Message
 
-# librdkafka requires a group; with `assign` and without commits, the brokers never learn of it.
+# librdkafka requires a group; with `assign` and without commits, the brokers don't see the group.
 _GROUP = "headwater-reader"
 _REQUEST_SECONDS = 10.0
 _CONFIG = {

@@ -2,7 +2,7 @@
 
 librdkafka reports an unreadable batch with an error at the requested offset, and repeats the request forever. The error
 has neither the end of the batch nor its bytes. So after each unreadable offset the next one is tried, which may be in
-the same batch or after it. An offset takes some milliseconds, and no readable record is skipped.
+the same batch or after it. An attempt takes some milliseconds, and no readable record is skipped.
 """
 
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself

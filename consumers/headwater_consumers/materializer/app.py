@@ -66,7 +66,7 @@ class ConsumerTarget:
 
 
 class Materializer:
-    """Assembled consumer. `run` blocks; `stop` makes it drain and return."""
+    """Assembled consumer. `run` blocks; `stop` makes `run` write and commit the records in flight, and return."""
 
     def __init__(self, loop: Loop, server: HealthServer, totals: ConsumerTotals, close: Callable[[], None]) -> None:
         self._loop = loop
@@ -93,7 +93,7 @@ class Materializer:
         return self.totals
 
     def stop(self) -> None:
-        """Ask `run` to drain and return. Safe from a signal handler or another thread."""
+        """Ask `run` to write and commit the records in flight, and return. Safe from signal handlers and threads."""
         self._loop.stop()
 
 

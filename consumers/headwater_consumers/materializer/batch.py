@@ -4,7 +4,7 @@
     the next records ⇒ events        `EarlyDecoder`, as records arrive, while the previous batch is being written
     records ⇒ batch                  `prepare`
 
-A batch is built when the previous batch is written, or when the batch is full: until then it gets more records. Without
+A batch is built when it is full, or when the previous batch has been written; until then records are added. Without
 early decoding, records of a caught-up topic would be decoded only while the database is idle.
 """
 
@@ -104,7 +104,7 @@ def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> Dea
 
 
 _AT_ONCE = 50  # some 5 ms, during which the end of a transaction isn't noticed
-# Limited, because events take ten times the memory of their records. A larger batch isn't urgent.
+# Maximum number of records decoded early: events take ten times the memory of their records.
 _AT_MOST = 1_000
 
 
@@ -123,7 +123,7 @@ class EarlyDecoder:
         self.seconds = 0.0
 
     def decode_more(self, fetched: Sequence[FetchedRecord]) -> None:
-        """Decode a few more records. Errors of schemas are left to `prepare`, whose caller waits and tries again."""
+        """Decode a few more records. After an error, stop: `prepare` decodes the record again and raises the error."""
         decoded = len(self.outcomes)
         if self._in_trouble or decoded >= min(len(fetched), _AT_MOST):
             return
@@ -140,7 +140,7 @@ class EarlyDecoder:
         self.outcomes = [outcome for outcome in self.outcomes if outcome.record.partition not in partitions]
 
     def clear(self) -> None:
-        """Drop all outcomes, because other records are first now."""
+        """Drop all outcomes, because other records have come before the records that were decoded early."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:

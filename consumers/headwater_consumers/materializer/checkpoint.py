@@ -41,7 +41,7 @@ from headwater_schemas.errors import LineageError
 from headwater_schemas.tracing import span
 
 # If a single event fails with a database error (out of memory, an internal error), the cause may be a temporary fault
-# that was over at the probe. After this number of tries, with back-off, the event counts as the cause.
+# that was over when the database was probed. After this number of tries, with back-off, the event counts as the cause.
 TRIES_ALONE = 4
 # If a healthy database becomes unavailable repeatedly during the same write, the write may be the cause, for example
 # because the process runs out of memory. For a batch that was already halved, one such failure is enough.
@@ -89,11 +89,11 @@ class Wait(NamedTuple):
 
 
 class BatchCheckpoint:
-    """Progress of one batch. Call `advance` until it returns, from one thread at a time, perhaps different threads.
+    """Progress of one batch. Call `advance`, from one thread at a time, until it returns without an error.
 
     Attributes:
         was_split: True if the batch was halved because it needed too much memory or time.
-        size: original number of records of the batch, including disowned ones.
+        size: original number of records of the batch, including those of revoked partitions.
         reasons: number of known dead letters among the records, by reason.
         waits: external system that the current step waits for.
     """

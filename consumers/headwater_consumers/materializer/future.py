@@ -18,7 +18,7 @@ from headwater_schemas.identity import event_id
 from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
-"""Facet of a run, job or dataset whose event had a time in the future: `stated` is this time, `taken_as` its limit."""
+"""Facet of a run, job or dataset whose event time was too far ahead: `stated` was replaced by `taken_as`."""
 
 CORRECTION_FACET = "headwater_correction"
 """Facet of a dataset or job that an event corrected: the `reason`, and `stated`, the event's original time."""
@@ -45,7 +45,7 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
 
 
 def _is_later(event: LineageEvent, latest: datetime) -> bool:
-    """Return True if a time that ranks the event, or is a time of observation, is later than `latest`."""
+    """Return True if the event time, a processing time or a retention's `before` is later than `latest`."""
     if event.event_time > latest:
         return True
     if (body := event.interval_event) is not None:
@@ -71,9 +71,9 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
 
     Args:
         event: event of a dataset or a job.
-        reason: text for its facet `headwater_correction`.
+        reason: text for the facet `headwater_correction`.
         now: time of sending.
-        most_seconds: longest time that events may be ahead.
+        most_seconds: maximum time by which an event may be ahead of its record's timestamp.
 
     Returns:
         The event with a new id; None for other kinds.

@@ -83,7 +83,7 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
         TooManyLinksError: the micro-batches and declared jobs would have too many relationships; nothing was folded.
     """
     pairs = [pair for event in events for pair in _related(event)]
-    # Micro-batches of one query repeat the same datasets, so the exact count is of distinct pairs.
+    # A cheap upper bound first, then distinct pairs: micro-batches of one query repeat the same datasets.
     if _count(pairs) > MOST_LINKS and _count({(frozenset(one), frozenset(other)) for one, other in pairs}) > MOST_LINKS:
         raise TooManyLinksError
     try:

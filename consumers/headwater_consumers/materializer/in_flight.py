@@ -89,7 +89,7 @@ class InFlight:
         self._bytes += sum(record.size for record in polled.records)
         for record in polled.records:
             self._scheduled[record.partition] = record.end
-        # An end needs a separate commit only if control records are between it and the last record.
+        # A reached end needs a separate commit only if control records are between the last record and the end.
         for partition, offset in polled.reached.items():
             if offset > self._scheduled.get(partition, 0):
                 self._scheduled[partition] = offset
@@ -131,7 +131,8 @@ class InFlight:
         """Drop all records of these partitions; return the number of dropped records.
 
         Args:
-            writing: True if `current` is being written now. It then stays, but its commit leaves these partitions out.
+            writing: True if `current` is being written now. If so, it isn't dropped, but its commit leaves these
+                partitions out.
         """
         before = self.held
         gone = frozenset(partitions)

@@ -79,7 +79,7 @@ class Lane(Protocol):
         """Wait for the job's result, up to the timeout; None if the job hasn't ended, or there is no job."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """Accept no more jobs except `last`, which closes the jobs' resources. Return True if it ended in time.
+        """Accept no more jobs except `last`, which closes the jobs' resources. Return True if `last` ended in time.
 
         `last` runs in the lane, because closing a connection that another thread uses breaks both threads.
         """

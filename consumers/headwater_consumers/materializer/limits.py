@@ -36,7 +36,7 @@ class BatchLimit:
 
     - Halved after a batch for which the database lacked memory or time.
     - Reduced after a batch that took too long.
-    - Increased by a tenth of the maximum after each other batch.
+    - Increased by a tenth of the maximum after any other batch.
     """
 
     def __init__(self, policy: BatchPolicy) -> None:

@@ -1,4 +1,4 @@
-"""The loop: drives records from the source through the lane, one step at a time.
+"""The loop: drives records from the source through the lane (a thread that runs one job at a time).
 
     fetch, decode and fold batch n+1        this thread
     write, dead-letter and commit batch n   the lane's thread
@@ -154,7 +154,7 @@ class Writing:
         if current is None:
             return self.busy_seconds, RetryCause.GRAPH
         cause, since = current.waits
-        # A new job of the lane may still have the start time of the previous attempt.
+        # `since` may still be the start of the previous attempt.
         return min(self.busy_seconds, self._clock() - since), cause
 
     @property
@@ -298,11 +298,11 @@ class Loop:
         self._paused = False
 
     def stop(self) -> None:
-        """Ask `run` to drain and return. Safe from a signal handler or another thread."""
+        """Ask `run` to write and commit the records in flight, and return. Safe from signal handlers and threads."""
         self._end = self._end or Deadline(self._policy.drain_seconds, self._clock)
 
     def run(self) -> None:
-        """Run until asked to stop, or until caught up if the policy says so; then drain, commit, leave the group.
+        """Run until asked to stop, or until caught up (by the policy); then write, commit, and leave the group.
 
         Raises:
             FatalError: a person has to change a setting. Earlier commits stay.
@@ -342,7 +342,7 @@ class Loop:
     # Fetching and preparing.
 
     def _prepare(self) -> None:
-        """Decode and fold when a whole batch is fetched, or earlier, so that it is ready when the lane is idle."""
+        """Build the next batch when a whole one is fetched, or early enough to be ready when the lane is idle."""
         in_flight = self._in_flight
         idle = in_flight.current is None
         if (

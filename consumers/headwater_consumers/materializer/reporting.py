@@ -198,7 +198,7 @@ class Reporting:
         self._metrics.consumed(records)
 
     def through(self, batch: BatchCheckpoint) -> None:
-        """Report a batch after its steps 1 and 2."""
+        """Report a batch that is written and whose dead letters are acknowledged."""
         self._totals.applied += batch.size - batch.letters
         self._totals.dead_lettered.update(batch.reasons)
 

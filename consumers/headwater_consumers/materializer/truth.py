@@ -77,7 +77,7 @@ def truth(
         topics: names of the events topic and of the dead-letter topic.
         group: consumer group whose committed offsets limit the fold.
         read: called once for each record.
-        future_max_seconds: setting of the consumers.
+        future_max_seconds: the consumers' setting of this name.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.

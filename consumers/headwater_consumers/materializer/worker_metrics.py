@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from headwater_consumers.materializer.health import ALIVE_SECONDS
 
 _SECONDS = 2.0
-"""Longest wait for a worker's answer. The series of slower workers are left out."""
+"""Longest wait for a worker's answer. Metrics of slower workers are left out."""
 
 
 class Workers(Collector):

@@ -1,4 +1,4 @@
-"""Decisions about every asset of a tenant, as scopes with exceptions."""
+"""Decisions about every asset of a tenant: visible scopes, such as a namespace's datasets, with exceptions."""
 
 from __future__ import annotations
 

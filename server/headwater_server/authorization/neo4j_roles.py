@@ -3,8 +3,8 @@
 Neo4j shows data that is granted and not denied. A privilege has one predicate over one property of nodes
 (https://neo4j.com/docs/operations-manual/5/authentication-authorization/property-based-access-control/), so that
 
-    GRANT MATCH    n._scope IN […]     scopes of `Visible`
-    DENY TRAVERSE  n._asset IN […]     exceptions of them
+    GRANT MATCH    n._scope IN […]     scopes that are visible as a whole
+    DENY TRAVERSE  n._asset IN […]     hidden assets of these scopes
     GRANT MATCH    n._asset IN […]     visible assets of other scopes
 
 None of these includes nodes without `_scope`, such as micro-batches. In 5.26, privileges on relationships have no such

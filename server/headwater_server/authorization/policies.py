@@ -25,7 +25,7 @@ from headwater_server.identity import Identity
 
 _LARGEST_BYTES = 1_048_576
 _ASSETS = ("Dataset", "Job", "Consumer", "Graph")
-"""Entities of the schema for classes of assets. Decisions depend on attributes, so ids of resources are made up."""
+"""Cedar entity types of assets. Decisions depend only on attributes, so the ids of resources are arbitrary."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[^\s"/;]+|[;"/]')
 
 

@@ -38,8 +38,8 @@ class Authentication:
     """Configured ways to log in; None for a way that isn't configured.
 
     Attributes:
-        bearer: verifier of other bearer tokens.
-        clock: current time, aware.
+        bearer: verifier of bearer tokens that aren't API tokens.
+        clock: function that returns the current time, with a time zone.
     """
 
     tokens: TokenVerifier | None = None

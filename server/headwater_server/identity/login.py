@@ -105,7 +105,7 @@ class Login:
         verifier: verifier of the provider's ID tokens.
         client: registration of this server at the provider.
         max_seconds: longest time from a log-in to the end of its session.
-        clock: current time, aware.
+        clock: function that returns the current time, with a time zone.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Login:
         endpoint = (await self._provider.metadata()).authorization_endpoint
         if endpoint is None:
             raise ProviderUnavailableError("The provider has no log-in for people.")
-        # Several tabs of a browser may log in at the same time.
+        # A valid secret is kept, because several tabs of a browser may log in at the same time.
         if browser is None or not _SECRET.fullmatch(browser):
             browser = secrets.token_urlsafe(_SECRET_BYTES)
         state, nonce, code_verifier = (secrets.token_urlsafe(_SECRET_BYTES) for _ in range(3))
@@ -293,7 +293,7 @@ class Login:
             client_id=self.client.client_id,
             client_secret=self.client.secret or None,
             token_endpoint_auth_method=method,
-            # Not for a refresh: a provider that granted fewer scopes would refuse the full list.
+            # No scopes for a refresh: a provider that granted fewer scopes would refuse the full list.
             scope=self.client.scopes if metadata is None else None,
             redirect_uri=self.client.redirect_uri,
             code_challenge_method="S256",

@@ -79,7 +79,7 @@ class JwtVerifier:
     """Verifier of signatures, issuer, audience and times.
 
     Args:
-        clock: current time, aware.
+        clock: function that returns the current time, with a time zone.
     """
 
     def __init__(self, provider: Provider, rules: JwtRules, clock: Callable[[], datetime] = utc_now) -> None:

@@ -67,7 +67,7 @@ class Sessions:
         max_seconds: longest time from a log-in to the end of its session.
         renew: function from a grant with a refresh token to the next grant, or to None if the provider gives none. It
             raises ProviderUnavailableError.
-        clock: current time, aware.
+        clock: function that returns the current time, with a time zone.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Sessions:
         return None
 
     def _is_due(self, session: _Session) -> bool:
-        """Return True if the provider has to be asked: the check is due, or the last token has ended before it."""
+        """Return True if the provider has to be asked: the check is due, or the last token has already ended."""
         now, expires = self._clock(), session.grant.identity.expires
         return now >= session.check or (expires is not None and now >= expires and not session.away)
 

@@ -94,7 +94,7 @@ class TokenVerifier:
     token is valid.
 
     Args:
-        clock: current time, aware.
+        clock: function that returns the current time, with a time zone.
 
     Raises:
         TokensFileError: the file exists and is broken.
@@ -278,7 +278,7 @@ def _changing(path: Path) -> Iterator[list[ApiToken]]:
     Raises:
         TokensFileError: the file is broken, or can't be read or written.
     """
-    # A symbolic link isn't replaced, but its target.
+    # The target of a symbolic link is replaced, not the link.
     file = path.resolve()
     try:
         lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -32,7 +32,7 @@ _ARGUMENTS = {
     "name": "Key or name of what to show: of a dataset or job with its namespace or alone; of a column "
     "`dataset#field.path`; of a run its id.",
 }
-"""Descriptions of arguments that are parts of a path, where they needn't be escaped."""
+"""Descriptions of arguments that become parts of a path. Callers needn't escape the arguments."""
 _GAPS = (
     " If `graph.stale` isn't null, the graph is behind its events; if `filtered` is true, everything that the asker "
     "may not see is left out. Never report such missing things as absent."
@@ -45,7 +45,7 @@ class Target:
 
     Attributes:
         path: names of the path's parameters ⇒ arguments of the tool.
-        when: values that arguments must have; the first target's are the defaults.
+        when: values that arguments must have; the first target's values are the defaults.
     """
 
     operation: str
@@ -55,10 +55,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, apart from the OpenAPI document.
+    """A tool, before it is bound to the OpenAPI document.
 
     Attributes:
-        about: description of its answer, and of the meaning of gaps.
+        about: description of the tool's answer, and of the meaning of gaps.
         targets: operations; the first one whose conditions hold is asked.
         parameters: query parameters of the operations that the tool accepts as arguments.
         narrow: advice if the answer is too large, as an imperative sentence.
@@ -261,7 +261,7 @@ class BoundTool:
         return self.tool.about + _GAPS
 
     def asked(self, arguments: Mapping[str, Any]) -> Asked:
-        """Question of a call. Values are left for the operation to check.
+        """Convert a call's arguments to a question. The operation checks the values.
 
         Raises:
             ArgumentsError: an argument is unknown or missing, has no text for a URL, or doesn't belong to the question.

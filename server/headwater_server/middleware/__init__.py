@@ -1,7 +1,6 @@
 """Middleware that every request passes through.
 
-requests    the outermost: counts and times requests; defects become problems; limits concurrent questions; paths as
-    sent
+requests    the outermost: counts and times requests; defects become problems; limits questions; keeps paths escaped
 audit       audit record of each request, before its answer
 hosts       refusal of requests for other hosts, and from pages of other sites
 identify    identity of the asker, and check of the scope that the route needs

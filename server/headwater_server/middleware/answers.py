@@ -82,7 +82,7 @@ class Head:
         try:
             await self._app(scope, receive, bodiless)
         finally:
-            # Restored for answers of outer middleware, such as to a defect: the server drops their body by the method.
+            # The method is restored: if outer middleware answers, for example a defect, the server then drops the body.
             scope["method"] = "HEAD"
 
 

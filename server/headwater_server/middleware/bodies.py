@@ -161,10 +161,10 @@ def in_one_piece(body: bytes, receive: Receive) -> Receive:
 
 
 class Media:
-    """Answers 415 to a body of another type.
+    """Answers 415 to a body that isn't plain JSON.
 
     Args:
-        below: path; types are checked only below it.
+        below: path; only bodies of requests below this path are checked.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:

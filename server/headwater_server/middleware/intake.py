@@ -251,7 +251,7 @@ class IntakeGate:
         most = self._limits.intake_body_max_bytes
         try:
             if len(packed) <= _INLINE_BYTES:
-                # The maximum is reserved before the first byte arrives; the unused rest is released.
+                # The maximum is reserved before unpacking; the unused rest is released.
                 body.hold(small := min(most, _INLINE_UNPACKED_BYTES))
                 whole = unpacked(packed, most=small)
                 body.give_back(small)

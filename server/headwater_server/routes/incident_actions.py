@@ -143,7 +143,7 @@ class PublishedAction:
 
     Attributes:
         incident: id of the incident.
-        was_open: true if the incident was open before. An opening then added its parts to the open incident of its
+        was_open: true if the incident was open before: an opening only added its parts to the open incident of its
             cause.
     """
 

@@ -274,7 +274,7 @@ async def sent_events(request: HttpRequest, events: Sequence[LineageEvent]) -> R
 
     Args:
         request: the request, whose identity has the events' tenant.
-        events: its events. If only some are published, sending the request again completes them.
+        events: the events. If only some are published, sending the request again publishes the rest.
     """
     metrics: IntakeMetrics = request.app.state.metrics.intake
 

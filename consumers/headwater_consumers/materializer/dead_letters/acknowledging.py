@@ -1,8 +1,8 @@
 """Acknowledged dead letters, which need no more attention.
 
 Acknowledgements are stored as committed offsets of a separate group. The group never has members, so a running consumer
-commits the offsets again before they expire. Later letters are pending. The letters themselves stay: accounting and
-`graph verify` need them.
+commits the offsets again before they expire. Letters after the committed offset are pending. The letters themselves
+stay: accounting and `graph verify` need them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REQUEST_SECONDS = 10.0
 
 
 def letters_group(group: str) -> str:
-    """Return the group whose committed offsets are the acknowledged letters."""
+    """Return the consumer group whose committed offsets mark the acknowledged letters."""
     return f"{group}-dead-letters"
 
 

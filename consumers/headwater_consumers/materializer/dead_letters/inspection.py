@@ -75,7 +75,7 @@ class LatestLetters:
 
 
 def named(source: RecordCoordinates) -> str:
-    """Format the source for a header: the topic's id, if it has one, else its name; partition and offset."""
+    """Format a source as `topic_id/partition/offset`, or with the topic's name if it has no id."""
     return f"{source.partition.topic_id or source.partition.topic}/{source.partition.number}/{source.offset}"
 
 
@@ -89,7 +89,7 @@ class LetterGroup:
 
     Attributes:
         job: `namespace/name`; None if the records' keys don't have it.
-        bytes: total size of their keys and values.
+        bytes: total size of the letters' keys and values.
         oldest, newest: publication times of the first and the last letter.
         sample: location of one letter of the group, for `dlq show`.
     """

@@ -199,7 +199,7 @@ class StoredDeadLetter:
         """Namespace and name of the event's job or dataset, from the record's key; None if the key lacks them."""
         try:
             parts = json.loads(self.record.key or b"")
-        except ValueError:  # UnicodeDecodeError is one
+        except ValueError:  # or UnicodeDecodeError, a subclass
             return None
         if not (isinstance(parts, list) and len(parts) == 3 and all(isinstance(part, str) for part in parts)):
             return None
