@@ -48,14 +48,14 @@ class OutboxFigures:
 
 
 class Outbox:
-    """Outbox of events on local disk until Kafka has them, now or after the next start; an `EventSink`.
+    """Outbox: keeps events on local disk until Kafka has acknowledged them, even over restarts; an `EventSink`.
 
     Safe to use from many threads; not across a fork.
 
     Args:
         folder: folder of the files; created if missing, with access only for its owner. All events in it go to this
             publisher's topic, so each Kafka cluster and topic has its own folder.
-        publisher: publisher for this outbox only, which also closes it.
+        publisher: publisher that only this outbox uses; `close` closes it.
         metrics: metrics to update; None: the process's metrics.
 
     Raises:

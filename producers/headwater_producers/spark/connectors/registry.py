@@ -97,7 +97,7 @@ class Registry:
         return first_answer(each.v2_table(table) for each in self.of(table)) or V2Table(table)
 
     def roots(self, plan: Any) -> list[Any]:
-        """List the plans inside `plan`: itself, or the plans that it has in place of children."""
+        """List the plans that hold the leaves: `plan` itself, or a command's inner plans if it has no children."""
         hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
         if hidden:
             return hidden

@@ -103,7 +103,7 @@ def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Except
 
 
 def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
-    """Build the publisher's settings from those of capture.
+    """Build the publisher's settings from capture's settings.
 
     Raises:
         CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.

@@ -1,6 +1,6 @@
 """Script ends: success, an exception, an exit status, Ctrl-C.
 
-At the end of the process Python shows neither the exception that ended the script nor the exit status. It shows:
+At the end of the process Python shows neither the exception that ended the script nor the exit status. It only shows:
 
     sys.excepthook: each uncaught exception but SystemExit
     sys.exit, exit: an exit status on its way, which may still be caught
@@ -68,7 +68,7 @@ class ScriptEnd:
             self._noted = outcome_of(error)
 
     def outcome(self) -> ApplicationOutcome:
-        """Return the script's outcome, by what is known now.
+        """Return the script's outcome as observed until now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
         the outcome is a success.

@@ -1,6 +1,6 @@
-"""Wrapped writes: writes inside a command that makes a table from a query. Spark reports both, the inner one first.
+"""Wrapped writes: writes inside a command that makes a table from a query. Spark reports the inner write first.
 
-Several threads may write at once, so other writes may be reported in between.
+Several threads may write at once, so other writes may be reported before the command.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class WrappedWrites:
     def inside(self, run: BatchRun) -> BatchRun | None:
         """Return the emitted write that this command only wraps; otherwise remember this command's write.
 
-        Both must have the same outcome: a command that fails after its write, because its table can't be created, is
-        emitted.
+        Both must have the same outcome: a command that fails after a successful write, because its table can't be
+        created, is emitted separately.
         """
         inner = self._inner(run)
         if inner is None:

@@ -37,13 +37,13 @@ def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = No
 
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
-    """Return the name of a streaming query's job; `sink`, the sink's short name, is used if it writes no dataset."""
+    """Return the name of a streaming query's job; `sink`, its sink's short name, is used without named outputs."""
     named = _clean(redact(query_name or ""))
     return f"{app}.{named or _short_names(outputs) or _clean(redact(sink or '')) or 'stream'}"
 
 
 def short_name(dataset: DatasetRef) -> str:
-    """Return the last part of a dataset's name: of `/data/daily_report` and `db.daily_report`, `daily_report`."""
+    """Return the last part of a dataset's name: `/data/daily_report` or `db.daily_report` ⇒ `daily_report`."""
     name = redact(dataset.name).rstrip("/")
     if dataset.namespace.startswith("kafka"):
         return _clean(name)

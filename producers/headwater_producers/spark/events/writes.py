@@ -222,7 +222,7 @@ def _lifecycle(output: PlanOutput) -> dict[str, str]:
 
 
 def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
-    """Join the outputs of writes inside foreachBatch, each dataset once, with the inputs of each."""
+    """Join the outputs of writes inside foreachBatch: one use per dataset, with the inputs of its writes."""
     return join_outputs(
         msgspec.structs.replace(use, inputs=made_from(write.description)) for write in writes for use in write.outputs()
     )

@@ -64,7 +64,7 @@ def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
 
 
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
-    """Return the ids of leaves that ran once more than the query needs them, so that their row counters are too high.
+    """Return the ids of leaves that ran more often than the query needs, so that their row counters are too high.
 
     An empty set for most plans; None if the plan is too large to search.
 

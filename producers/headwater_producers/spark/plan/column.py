@@ -157,10 +157,12 @@ def combine(
 
 
 def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
-    """Return `columns` as influences of `kind` with `text` (else their own texts), and with their influences.
+    """Return the direct sources of `columns` as influences of `kind`, and the influences that `columns` already have.
 
-    Existing influences keep their kind (a filter on a window function's result also depends on the partition keys, but
-    the window used them): only direct sources get the new kind.
+    The new influences have `text`; None: their column's own text.
+
+    Existing influences keep their kind: a filter on a window function's result also depends on the partition keys, but
+    it is the window that used the keys.
     """
     found: set[Indirect] = set()
     for column in columns:

@@ -105,8 +105,8 @@ class PlanOutput:
         format: `parquet`, `kafka`, `iceberg`, …
         partition: single partition that gets all rows, as far as the statement names it: values of some or all of these
             columns. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
-        overwritten: partition that an overwrite empties first; without columns, every partition that gets rows; None:
-            only some rows are replaced, or it is unknown.
+        overwritten: partition that an overwrite empties first; `()`: every partition that gets rows; None: only some
+            rows are replaced, or the partition is unknown.
         branch: branch of an Iceberg table that got the rows; None for the main branch.
         lifecycle: CREATE, OVERWRITE …, if the command implies it.
         connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold

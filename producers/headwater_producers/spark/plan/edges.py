@@ -50,7 +50,7 @@ class OutputFields:
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, ValueLineage]]:
-    """Yield the field and all parts in its type, parents first; for a payload, also its parts."""
+    """Yield the field and all parts in its type, parents first; for a topic's payload, also the encoded parts."""
     yield from _unfold((field.name,), field.column, field.type)
     encoded = field.column.encoded
     if payload and encoded is not None:

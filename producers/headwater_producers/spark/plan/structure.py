@@ -243,7 +243,7 @@ def length_of(containers: Iterable[ValueLineage]) -> ValueLineage:
 
 
 def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
-    """Add the length's sources to a value computed from all elements, if it has no source in the array itself."""
+    """Add the length's sources to a value computed from all elements, if the value has no source in the array."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT

@@ -1,4 +1,4 @@
-"""Checkpoint of a streaming query: its micro-batches, and its records of each.
+"""Checkpoint of a streaming query: records of its micro-batches and sources.
 
     metadata          {"id": "<query id>"}
     offsets/<n>       written when micro-batch n is planned: a version line, its metadata (time, watermark before, the
@@ -83,7 +83,7 @@ class QueryLog:
         return self._numbers("offsets")
 
     def sources(self) -> int:
-        """Return the number of sources with files in the checkpoint; some sources never have any."""
+        """Return the number of sources with files in the checkpoint; some sources never write files there."""
         return len(self._numbers("sources"))
 
     def batch(self, batch_id: int) -> LoggedBatch:

@@ -407,8 +407,7 @@ def source_offsets(
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
     """Return the number of rows of a source in a micro-batch, each counted once; None if unknown.
 
-    A count above the number of offsets in the range comes from several reads of the range, if it is a multiple of that
-    number.
+    A count that is a multiple of the number of offsets in the range comes from several reads of the range.
 
     Args:
         ranges: ranges read; None if no connector reads the source's offsets.

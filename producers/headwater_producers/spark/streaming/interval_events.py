@@ -1,7 +1,7 @@
 """Interval events of a streaming query: its buffered micro-batches, and the record of its last emitted one.
 
-    batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
-    event └──────┘ └───┘
+    batch 7 8 9 10│11│12│13 …        a new plan in 11, a stop after 12
+    event └──────┘ └┘ └┘
 
 A completed micro-batch is sent alone or with others in one IntervalEvent. It waits for others only if the previous one
 ended within the last second; micro-batches of slower queries are sent at once. The buffer is sent when it is full or

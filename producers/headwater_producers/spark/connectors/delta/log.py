@@ -154,9 +154,9 @@ class DeltaFiles:
     """Files that a commit adds and removes.
 
     Attributes:
-        added: number of files that it adds; None if the commit has too many to read.
-        partitions: partitions in which it adds or removes files; empty for a table without partitions, or if there are
-            too many.
+        added: number of added files; None if the commit has too many files to read.
+        partitions: partitions with added or removed files; empty for a table without partitions, or if there are too
+            many.
     """
 
     added: int | None

@@ -118,7 +118,7 @@ class FileFolders(Connector):
 
 
 def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
-    """Return the deepest known folder that holds a file."""
+    """Return the deepest of the source's candidate folders that holds a file; `path` is the file's."""
     if path is None:
         raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
     # Spark logs the files of a file source percent-encoded (`SparkPath.urlEncoded`).
@@ -202,7 +202,7 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
 
 
 def _as_run(execution: Any) -> Any | None:
-    """Return the executed plan's command, with the session's settings at its start, which may have changed since.
+    """Return the executed plan's command, which keeps the session's settings of the command's start.
 
     None while the command runs: it reads the settings on first use, and would read the settings of capture's thread.
     """

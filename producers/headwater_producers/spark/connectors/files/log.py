@@ -2,8 +2,8 @@
 
 `<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
 a version line, then one JSON object per line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
-`…fileSink…`) is `<n>.compact` and repeats the lines of all files before it. A source's entry carries its log batch. A
-sink's doesn't: a compacted sink batch has added the files that its predecessors lack. Format:
+`…fileSink…`) is `<n>.compact` and repeats the lines of all logs before it. A source's line has the number of its batch.
+A sink's line doesn't: the batch of a compacted sink log added the files that the earlier logs lack. Format:
 org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 """
 
@@ -122,7 +122,7 @@ class SinkLog:
         self._sink = sink
 
     def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
-        """Return the files of a micro-batch: the log entry with its number."""
+        """Return the files of a micro-batch, from the log with the micro-batch's number."""
         logged = sink_files(self._sink, batch_id)
         if logged is None:
             return None

@@ -13,7 +13,7 @@ _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """Read a join: the condition's columns influence every row; a side without such columns influences by its rows."""
+    """Read a join: the condition's columns influence every row; so do a side's rows, if it has no such column."""
     left, right = operator.children
     both = side_by_side([left, right])
     by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)

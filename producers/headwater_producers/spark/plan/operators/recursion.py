@@ -12,8 +12,8 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""Extra rounds, beyond one for each column. A source needs at most one round for each column to reach them all; in
-later rounds only its transformation kind may still rise."""
+"""Extra rounds, beyond one for each column. After these each source has reached all its columns; in the extra rounds
+only kinds of transformation may still rise."""
 
 
 def loop_reference(operator: Operator) -> Relation:
