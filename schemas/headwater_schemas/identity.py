@@ -110,7 +110,7 @@ def graph_key(tenant: str, *parts: Part) -> str:
 
 
 def key_of(parts: bytes) -> str:
-    """The `graph_key` of a tuple with these canonical bytes. A joined tuple has the joined bytes of its two tuples."""
+    """The `graph_key` of a tuple with these canonical bytes. Two tuples, joined, have the joined bytes of both."""
     return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
 

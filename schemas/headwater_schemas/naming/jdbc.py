@@ -10,7 +10,7 @@
 | Snowflake           | `snowflake://{account}`      | `{database}.{schema}.{table}`| schema `PUBLIC`                |
 | any other           | `{scheme}://{authority}`     | as in the URL and the table   |                                |
 
-Neither of them contains users, passwords or other parameters of the URL.
+Namespace and name contain no user, password or other parameter of the URL.
 """
 
 from __future__ import annotations
