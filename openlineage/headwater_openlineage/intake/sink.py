@@ -1,4 +1,4 @@
-"""Protocol of the destination of events. `headwater` passes in the publisher."""
+"""Protocol of the destination of events. Package `headwater` passes in the publisher."""
 
 from __future__ import annotations
 
