@@ -1,8 +1,8 @@
-"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
+"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values that the branch sets.
 
-Such a statement has no rows of its own. Its signatures are the signatures of two queries: the rows that a branch takes
-from both tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the
-source change the signature of the rows. Another value changes only its column's signature.
+Such a statement has no rows of its own. Each branch (a WHEN) gets the signatures of two queries: one for the rows that
+the branch takes from the join of both tables, one for the values that the branch sets. So another WHEN, another ON or
+other rows of the source change the signature of the rows. Another value changes only its column's signature.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values of an optimized plan's JSON: the expression of each column and of each member, independent of the rows.
 
-A column's signature (`signature`) covers its rows, too: a changed filter changes the signatures of all columns. A
-value's text doesn't cover rows: a changed filter doesn't change it, but a dropped hash does.
+A column's signature (`signature`) covers the rows, too: a changed filter changes the signatures of all columns. A
+value's text doesn't cover rows: a changed filter doesn't change the text, but a dropped hash does.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
