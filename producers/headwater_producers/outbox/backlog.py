@@ -206,7 +206,7 @@ class Backlog:
             store.purge()
 
     def adopt(self, store: Store) -> None:
-        """Add a dead outbox's events to those held."""
+        """Take over the events of a dead outbox."""
         with self.lock:
             self.adopted.append(store)
         self.metrics.adopted.inc(store.count)

@@ -70,7 +70,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def open_locked(path: Path) -> sqlite3.Connection | None:
-    """Open a file for exclusive use; None if another process holds it, or it doesn't exist."""
+    """Open a file for exclusive use; None if another process holds the file, or the file doesn't exist."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",

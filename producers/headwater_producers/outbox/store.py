@@ -164,10 +164,10 @@ class Store:
             return next(iter(self._sizes), None)
 
     def append(self, records: Sequence[Numbered]) -> None:
-        """Write events with ascending numbers, above all earlier ones. They are durable on return.
+        """Write events with ascending numbers, above all earlier ones. The events are durable on return.
 
-        The events are counted from `admit` on, which the backlog calls when it drops them from memory: no event is
-        counted twice.
+        The store counts the events from `admit` on, which the backlog calls when it removes them from memory. So no
+        event is counted twice.
 
         Raises:
             OutboxUnusableError: no event was written.

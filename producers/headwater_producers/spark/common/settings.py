@@ -373,7 +373,7 @@ def headwater_properties(spark: Any) -> dict[str, str]:
 
 
 def session_properties(spark: Any) -> dict[str, str]:
-    """Return all properties of a session: the application's, overridden by the session's `spark.conf`."""
+    """Return all properties of a session: properties of the application, overridden by the session's `spark.conf`."""
     # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
     entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
     pairs = (entry.partition(" -> ") for entry in entries)
@@ -394,5 +394,5 @@ def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tup
 
 
 def setting_meant(name: str) -> str:
-    """Return the name of the setting that a misspelt property seems to mean: `spark.headwater.jobNme` ⇒ `job_nme`."""
+    """Convert a property's name to the spelling of settings, known or not: `spark.headwater.jobNme` ⇒ `job_nme`."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix(PREFIX)).lower()

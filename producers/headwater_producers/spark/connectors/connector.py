@@ -54,11 +54,11 @@ class Connector:
         classes: simple names of the JVM classes that select the connector: relations, V2 tables, commands, streaming
             sources and sinks, scans; and the names of its sinks in a progress (`FileSink[…]`).
         opens: by class, the accessor of an inner object that selects the connector instead. For example, a Delta table
-            has the relation class of files, but a file index of Delta's.
+            has the relation class of files, but Delta's own class of file index.
         providers: names of its own format in catalogs.
         kinds, offset: kinds of its streaming sources, and the keys of their offsets, since offsets have no class.
-        needs_start: True if the start offset of a micro-batch is required to know the read range; other sources are
-            bounded by an earlier offset.
+        needs_start: True if the range that a micro-batch read is unknown without its start offset; for other sources an
+            earlier offset gives an upper bound.
         operators: rules for its own operators in a plan's JSON, by class.
     """
 

@@ -87,7 +87,7 @@ class BatchLog(Protocol):
 
     Attributes:
         is_counted: True if the counters of Spark's plan count the rows that the command wrote.
-        nothing: counts of a command without a commit; None: use the counts of Spark's plan.
+        nothing: counts to report for a command that made no commit; None: the counts of Spark's plan.
     """
 
     is_counted: bool

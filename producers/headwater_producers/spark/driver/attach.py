@@ -304,9 +304,9 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def _cached_max_event_bytes(sink: SizedSink) -> Callable[[], int]:
-    """Return a function for the sink's maximum size of an event, whose first call waits for the brokers' limit.
+    """Return a function that gives the sink's maximum event size.
 
-    The first call is made on capture's worker thread.
+    Its first call, on capture's worker thread, waits for the brokers' limit.
     """
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)

@@ -4,9 +4,8 @@ A query whose plan shows no micro-batch is attributed by the thread that ran it,
 describes the execution that runs a micro-batch by the query's id, the run's id and the batch's number. Every query on
 that thread, in any session, has this execution as its root. Threads that inherit the thread's local properties count as
 the same thread; other threads of the user don't. A listener doesn't get the id of its query's execution. So the
-execution is searched among the newest in the store behind Spark's UI (which exists even without the UI): by its
-metrics' accumulators, which are unique, or for an execution without metrics by the text of its plan, including
-expression ids.
+execution is searched among the newest executions in the store behind Spark's UI (which exists even without the UI): by
+the accumulators of its metrics, which are unique; without metrics, by the text of its plan, including expression ids.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
 
 
 def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
-    """Strip a prefix off settings: `kafka_security_protocol` ⇒ `security_protocol`; unset ones are left out."""
+    """Strip a prefix off settings: `kafka_security_protocol` ⇒ `security_protocol`; without unset settings."""
     return {
         name.removeprefix(prefix): value
         for name in type(settings).model_fields

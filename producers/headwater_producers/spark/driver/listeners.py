@@ -5,9 +5,9 @@ Python can't remove a listener, and a second listener would receive everything t
 once, and `target` turns them on and off. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the
 query's own, inside `start()`), so they only take references. No exception of capture leaves a callback.
 
-This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
-references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
-session weakly. So when the job drops a session, the garbage collectors of both sides free it, and then the proxies.
+This module keeps no session alive: an application may create a session for each request. The JVM's session references
+the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the session weakly.
+So when the job drops a session, the garbage collectors of both sides free the session, then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
 wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
@@ -79,7 +79,7 @@ PASSED_BYTES: Final = 512
 # first columns; computed columns may follow.
 _LEAST_COMPUTED: Final = 0.2
 
-# Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
+# Spark's default number of shown fields: with a lower number, Spark warns about truncation, once a process.
 _SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 

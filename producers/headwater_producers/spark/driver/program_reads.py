@@ -15,7 +15,7 @@ from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKi
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Maximum number of possible inputs; the latest reads stay. Each becomes an input in a write's event."""
+"""Maximum number of possible inputs; the latest reads stay. Each dataset becomes an input in a write's event."""
 
 _READ: Final = "collect"
 """Command of a run of reads that no write's plan shows; its job is `<app>.collect`."""
@@ -33,7 +33,7 @@ class ProgramReads:
         self._read: set[DatasetRef] = set()
 
     def add(self, inputs: Iterable[PlanInput]) -> None:
-        """Add datasets whose rows have reached the program; which rows isn't tracked."""
+        """Add datasets of which some rows have reached the program."""
         for each in inputs:
             self._inputs.pop(each.dataset, None)
             self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
@@ -41,9 +41,7 @@ class ProgramReads:
             del self._inputs[oldest]
 
     def used_by_code(self, description: PlanDescription) -> Write | None:
-        """Return a read of the datasets that a plan's functions may use in addition to its inputs.
-
-        Each dataset is returned only once, over all plans.
+        """Return a read of datasets that a plan's functions may use in addition to its inputs; each dataset only once.
 
         A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
         that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.

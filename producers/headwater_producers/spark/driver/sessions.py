@@ -223,7 +223,7 @@ class ActiveSession:
         self._session: Any = None
 
     def become(self, session: Any) -> None:
-        """Make a `SparkSession` active; takes a round trip if another session was."""
+        """Make a `SparkSession` active; takes a round trip if another session was active."""
         if session is self._session:
             return
         self._session = session

@@ -29,7 +29,7 @@ class WrappedWrites:
         self._done: deque[tuple[Names, BatchRun]] = deque(maxlen=_REMEMBERED)
 
     def stage(self, description: PlanDescription, write: StagedWrite) -> None:
-        """Keep a write to a table that doesn't exist before its command ends."""
+        """Keep a write to a table that doesn't exist until its command has ended."""
         self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
@@ -55,7 +55,7 @@ class WrappedWrites:
         return inner
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
-        """Return a wrapped write with its command's details; None if these add nothing.
+        """Return a wrapped write with its command's details; None if the details add nothing.
 
         The inner write only knows that it replaces a folder's content; it doesn't know the created table or its name.
         """

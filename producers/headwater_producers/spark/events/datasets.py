@@ -136,7 +136,7 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # Changes that have only a catalog name, or a new location, are left out: `resolved` looks these up here.
+        # Changes that have only a catalog name, or a new location, are left out: `resolved` looks up their tables here.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -164,7 +164,7 @@ class KnownTables:
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
-            # The former location of a moved table that keeps its name is only known if it was seen before.
+            # The former location of a moved table that keeps its name is only known if capture saw it before.
             previous = self._datasets.get(previous, None if _is_moved(change) else previous)
             if _is_moved(change) and previous not in (None, dataset):
                 change = replace(change, lifecycle=LifecycleChange.RENAME)

@@ -1,4 +1,4 @@
-"""Left writes: batch writes whose driver ended without reporting the write's end, and that end as recovered later.
+"""Left writes: batch writes whose driver ended without reporting the write's end; and the recovered end.
 
 The facet `headwater_write` of START has all facts for finding the write's commit later: by the next process that
 attaches, and by `headwater reconcile TABLE`, which reads the facet from the graph.

@@ -46,7 +46,7 @@ class OutputFields:
     dataset: DatasetRef
     fields: tuple[OutputField, ...] = ()
     payload: bool = False
-    """True if an encoded field's parts are fields of the dataset: a topic's."""
+    """True for a topic: the parts of an encoded field, such as `value`, are fields of the dataset."""
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, ValueLineage]]:

@@ -1,8 +1,7 @@
 """Foreign queries: column lineage of SQL that another database runs, read by sqlglot if installed.
 
 If the text has an unknown construct, or is ambiguous (a column that may belong to either of two tables), the whole
-query counts as unread: a partial reading would be a guess. A `*` of one table is resolved if the names of the result's
-columns are known.
+query counts as unread: a partial reading would be a guess. A `*` of one table needs the names of the result's columns.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
 
 
 def has_part_of(found: Iterable[DirectSource | Indirect], whole: DirectSource) -> bool:
-    """Return True if any of these has the source of `whole`, or one of its parts, as a source or an influence."""
+    """Return True if one of `found` has the field of `whole`, or a part of that field."""
     if whole.field is None:
         return True
     path = whole.field.path or ()

@@ -7,7 +7,7 @@
     now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each micro-batch is emitted as RECONCILED, without a run. If the micro-batch was observed, too, the two events merge,
-and the observed one wins. Files are read for a few micro-batches at a time, so that the worker can do other work in
+and the observed event wins. Files are read for a few micro-batches at a time, so that the worker can do other work in
 between. Micro-batches that the checkpoint no longer has are reported as a gap.
 """
 

@@ -96,7 +96,7 @@ class QueryLog:
         text = self.root.read(f"offsets/{batch_id}")
         if text is None:
             raise CheckpointError(f"{name} isn't there any more")
-        # Not splitlines: it also splits at separators that JSON may contain.
+        # `splitlines` would also split at separators that JSON may contain.
         version, _, body = text.partition("\n")
         if version.strip() != "v1":
             raise CheckpointError(f"{name} has version {version[:20]!r}; only v1 is known")

@@ -4,7 +4,7 @@ An entry is built from the micro-batch's progress, the sources' logs in the chec
 inside foreachBatch.
 
 A progress is read from `StreamingQueryProgress.json`. Spark reports a trigger without new data under
-the id of the next batch, which hasn't run; `QueryProgress.executed` distinguishes the two.
+the id of the next batch, which hasn't run; `QueryProgress.executed` is then False.
 
 An interval sums the state rows, the state bytes and the rows dropped as late of all stateful operators. The numbers of
 each operator are in its run: `stream_run.StateTally`.

@@ -13,10 +13,10 @@ The last emitted micro-batch of each query is kept for the next process that sta
 
     <outbox>/<destination>/queries/<query id>.json
 
-The checkpoint records neither the last emitted micro-batch nor its plan, quality and versions. The file decides only if
-micro-batches that were purged from the checkpoint are a gap, and if the first micro-batch of a start is a change of
-version. No event is left out because of the file. It is written without waiting for the disk, and is as durable as the
-outbox's path. Without the file, the last emitted micro-batch is unknown.
+The checkpoint records neither the last emitted micro-batch nor its plan, quality and versions. The file only decides
+whether micro-batches that were purged from the checkpoint are a gap, and whether the first micro-batch of a start
+changes the version. No event is left out because of the file. It is written without waiting for the disk, and is as
+durable as the outbox's path. Without the file, the last emitted micro-batch is unknown.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _created_like_v2(command: JvmCommand) -> Change:
 
 
 def altered_v2(command: JvmCommand) -> Change:
-    """Describe an ALTER of a table of a V2 catalog, which the command has as its child."""
+    """Describe an ALTER TABLE in a V2 catalog: the command's child is the table."""
     table = command.plan.child()
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
 

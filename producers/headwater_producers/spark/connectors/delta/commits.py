@@ -2,7 +2,7 @@
 
 Spark's plan doesn't hold the version that a command made. The candidates are the commits of the command's operation
 during its run, by this driver's clock. A single candidate is INFERRED: a command that changes nothing commits nothing,
-so the commit can be another application's. With several candidates no version is claimed, unless an OPTIMIZE reports
+so the commit may be from another application. With several candidates no version is claimed, unless an OPTIMIZE reports
 that it made as many commits. A write with a transaction, such as an idempotent one in foreachBatch, is identified by
 the transaction, even if Delta skipped it because an earlier attempt had written it.
 """

@@ -2,7 +2,7 @@
 
 `_delta_log/<version, 20 digits>.json` has one action per line. A commit of Delta's streaming sink has the action
 `{"txn": {"appId": <query id>, "version": <batch id>}}`, with which the sink itself avoids writing a micro-batch twice.
-So a commit with this action is the micro-batch's, even if others write to the table too.
+So a commit with this action belongs to the micro-batch, even if others write to the table, too.
 Format: the protocol of Delta Lake, "Transaction Identifiers" and "Commit Provenance Information".
 """
 

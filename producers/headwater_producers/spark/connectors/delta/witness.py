@@ -1,9 +1,9 @@
 """Evidence in a Delta table's log of a write whose driver ended without reporting the write's end.
 
-The candidates are the commits since the write began that have its operation. A commit can carry the id of its
+The candidates are the commits since the write began that have the write's operation. A commit can carry the id of its
 application's run (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). If exactly one
 candidate carries this run's id, it is the write's commit; INFERRED, since the id identifies the application and not the
-write. A candidate without an id can be any application's. Without any candidate the write has committed nothing. An
+write. A candidate without an id may be from any application. Without any candidate the write has committed nothing. An
 idempotent write (`txnAppId`, `txnVersion`) is identified by its transaction, EXACT; if an earlier commit has this
 transaction, Delta skipped the write.
 """
@@ -99,7 +99,7 @@ def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator
 def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     """Return True if a commit names this write, or its application's run.
 
-    None for a commit that names no run: it may be this write's.
+    None for a commit that names no run: the commit may belong to this write.
     """
     if write.transaction is not None:
         transaction = actions.get("txn", {})
@@ -107,6 +107,6 @@ def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     metadata = actions.get("commitInfo", {}).get("userMetadata")
     if (named := marked_run(metadata)) is not None:
         return named == write.app_run
-    # If the application marks its commits, a commit without a text isn't the application's. A commit with another text
-    # can be: the job itself can set the text.
+    # If the application marks its commits, a commit without a text is from another application. A commit with another
+    # text may be from this application: the job itself can set the text.
     return False if write.marked and metadata is None else None

@@ -126,7 +126,7 @@ def _with_replaced(command: JvmCommand, written: WrittenOutputs, options: Any, p
 
 
 def _is_checked(command: JvmCommand) -> bool:
-    """Return True if Delta refuses rows for which an overwrite's condition isn't true: its default."""
+    """Return True if Delta refuses rows for which an overwrite's condition isn't true (the default)."""
     return command.context.conf(_CHECKED) != "false"
 
 

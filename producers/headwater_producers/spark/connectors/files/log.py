@@ -1,7 +1,7 @@
 """Logs of Spark's file sources and sinks: one text file per batch, with the files that the batch added.
 
 `<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
-a version line, then one JSON object per line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
+a version line, then one JSON object per line. Each tenth file (`spark.sql.streaming.fileSource.log.compactInterval`,
 `…fileSink…`) is `<n>.compact` and repeats the lines of all logs before it. A source's line has the number of its batch.
 A sink's line doesn't: the batch of a compacted sink log added the files that the earlier logs lack. Format:
 org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
@@ -31,7 +31,7 @@ SOURCE: Final = "FileStreamSource"
 
 
 def log_offset(offset: object) -> int | None:
-    """Return the log batch of a file source's offset, `{"logOffset": 3}`; None for another source's."""
+    """Return the log batch of a file source's offset, `{"logOffset": 3}`; None for an offset of another source."""
     number = offset.get("logOffset") if isinstance(offset, dict) else None
     return int(number) if isinstance(number, int | str) else None
 

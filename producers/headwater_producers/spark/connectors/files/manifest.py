@@ -1,6 +1,6 @@
 """Manifest of a batch write of files: the committed files.
 
-Spark's plan counts files and bytes, and doesn't name them. Their names hold the id of the write that made them:
+Spark's plan counts files and bytes, and doesn't name the files. The names of files have the id of their write:
 
     /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
 
@@ -91,7 +91,7 @@ class Manifests:
             settings: limit of the paths that are reported.
             depth: number of partition folders between the root and a file.
         """
-        # Names of partition folders contain values of rows: they are reported only if literals are.
+        # Names of partition folders contain values of rows: they are reported only if literals are reported.
         shown = settings.max_paths if settings.literals or not depth else 0
         by_id: dict[str, list[ListedPath]] = {}
         for each in listed:
