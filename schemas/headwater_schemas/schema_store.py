@@ -105,7 +105,7 @@ class SchemaStore:
         return self._clock() - asked >= ASK_AGAIN_SECONDS
 
     def _refresh(self) -> None:
-        """Read the topic from the last refresh's end to its current end."""
+        """Read the topic from the end of the last refresh to the topic's current end."""
         deadline = self._clock() + _REFRESH_SECONDS
         try:
             consumer = self._connected()
