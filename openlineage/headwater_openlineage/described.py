@@ -1,7 +1,6 @@
 """Datasets and jobs in documents. Results are cached with the facets, if documents share the facets.
 
-Shared facets have the JSON pointers of the first document that had them. So a refused document is read again, without
-sharing, to report its own pointers.
+Shared facets have the JSON pointers of the first document. So a refused document is read again, without sharing.
 """
 
 from __future__ import annotations
