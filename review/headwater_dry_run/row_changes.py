@@ -117,7 +117,7 @@ class RowChanges:
         self._writes.report_found(description, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """Return the rows from which branches take theirs, and the branches in order."""
+        """Return the rows from which the branches select, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -220,7 +220,7 @@ class RowChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Signed:
-    """Signatures of the branches' values, in order: by column; by column, for all columns together; and by path."""
+    """Signatures in the branches' order: by column, each from its own plan; by column, from one plan; by path."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
