@@ -64,7 +64,7 @@ def _well_formed(data: bytes) -> Any:
 
     msgspec refuses invalid JSON, NaN, numbers beyond a float, and halves of surrogate pairs. If a name is twice in one
     object, msgspec takes the last value. The value encoded again then has fewer colons than the bytes, also counting
-    colons in strings. An escaped colon, `\u003a`, is an exception, because it is encoded differently.
+    colons in strings. Bytes with an escaped colon, `\u003a`, can't be compared like this, and aren't decoded here.
     """
     if COLON.search(data):
         return None

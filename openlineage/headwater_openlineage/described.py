@@ -1,6 +1,6 @@
 """Datasets and jobs in documents. Results are cached with the facets, if documents share the facets.
 
-Pointers to shared facets are those of the first document. So a document that is refused is read again, without sharing.
+Shared facets have the JSON pointers of the first document. So a refused document is read again, without sharing.
 """
 
 from __future__ import annotations

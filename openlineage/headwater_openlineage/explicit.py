@@ -1,7 +1,6 @@
 """Explicit lineage facet of a dataset or job: the sources of a target, field by field if given.
 
-A source that is a job has no dataset, so it gives no edge. Entries about another job than the event's are only stored
-verbatim.
+A source that is a job has no dataset, so it gives no edge. Entries about another job are only stored verbatim.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _find_facet(document: Json) -> tuple[Json, str] | None:
 
 
 def patch_of(event: LineageEvent, document: Json) -> Json:
-    """Make the patch with the parts of an event that the document lacks without the facet."""
+    """Make the patch with the parts of an event that the document's standard facets lack."""
     return difference(_plain(event), _candidate(document, event.kind, event.tenant))
 
 

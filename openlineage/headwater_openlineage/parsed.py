@@ -1,7 +1,7 @@
 """Column lineage parsed from the text of a `sql` facet, if the producer reported none. Requires sqlglot.
 
-The result is marked as incomplete and parsed: the executed text may differ, views hide tables, and a name may mean
-another table than the document's. A table is matched with the document's dataset whose name ends with the table's name.
+The result is marked as incomplete and parsed: the executed text may differ, views hide tables, and a name may mean a
+table that isn't in the document. A table is matched with the document's dataset whose name ends with the table's name.
 A table that matches several datasets, or none, gives no edge.
 """
 

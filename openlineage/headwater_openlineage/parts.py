@@ -20,7 +20,7 @@ from headwater_schemas.lru_cache import LruCache
 COLON: Final = re.compile(rb"\\u003[aA]")
 """A colon that msgspec would encode differently."""
 MAX_BYTES: Final = 8 << 20
-"""Maximum size of the cached texts. The values read from them take several times as much."""
+"""Maximum size of the cached texts. The values read from the texts take several times as much memory."""
 _LEVELS_ABOVE: Final = 3
 """Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
 

@@ -41,7 +41,7 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
 
 
 def _number(actual: str | None) -> float | None:
-    """Parse a measured value; None if the text isn't a finite number: it then stays only in the facet."""
+    """Parse a measured value; None if the text isn't a finite number: such a text stays only in the facet."""
     try:
         value = float(actual or "")
     except ValueError:

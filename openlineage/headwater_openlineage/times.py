@@ -51,7 +51,7 @@ def time_of(document: Json) -> datetime:
     """Return the time of a document's event, in UTC.
 
     Raises:
-        Refused: it is missing; or see `time`.
+        Refused: the time is missing; or see `time`.
     """
     value = time(document, "eventTime", "")
     if value is None:

@@ -41,7 +41,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     others = {name: kept(facet) for name, (facet, _) in given.items()}
     others |= {name: kept(facet) for name, facet in left.items()}
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
-        # Each write has its own value; the dataset has only the last write's.
+        # Each write has its own value; the dataset has only the value of the last write.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))
     plain = dataset.plain_use
     return msgspec.structs.replace(plain, facets=others, **fields) if others or fields else plain

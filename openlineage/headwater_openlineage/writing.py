@@ -90,7 +90,7 @@ class FacetWriter:
         return found | self.engine(body.versions)
 
     def engine(self, versions: Versions | None) -> Json:
-        """Build the facet of the engine, by its name in a run's facets; empty if the engine is unknown."""
+        """Build the run's facet of the engine, as a mapping from the facet's name; empty if the engine is unknown."""
         if versions is None or versions.engine is None:
             return {}
         engine = versions.engine
@@ -106,7 +106,7 @@ class FacetWriter:
     def job_type(
         self, processing: ProcessingType | None, integration: str | None, job_type: str | None = None, **more: Any
     ) -> Json:
-        """Build the facet of a job's type, by its name in a job's facets; empty if type or integration is unknown."""
+        """Build the facet of a job's type, as a mapping from its name; empty if type or integration is unknown."""
         if processing in {None, ProcessingType.UNKNOWN} or not integration:
             return {}
         facet = self.facet("job.jobType", processingType=processing, integration=integration, jobType=job_type, **more)
@@ -214,7 +214,7 @@ class FacetWriter:
         return {**self.dataset(use.dataset, facets), inner: given}
 
     def made_from(self, outputs: Iterable[DatasetUse]) -> Json:
-        """Make the facet of explicit lineage, by its name in a job's facets, for outputs that list their inputs."""
+        """Make a job's facet of explicit lineage, as a mapping from its name, for outputs that list their inputs."""
         entries = [
             {
                 "namespace": use.dataset.namespace,

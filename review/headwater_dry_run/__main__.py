@@ -156,7 +156,7 @@ def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTrac
 
 
 def missing(sources: Sources, raised: Collection[BaseException | None], channel: Channel) -> None:
-    """Report each source without a known schema if the script continued, because it caught the error."""
+    """Report each source without a known schema whose error the script has caught, and so continued."""
     for each in sources.missing.values():
         if not any(each is one for one in raised):
             channel.problem(f"The script continues without a source that it reads: {each}.", each.fix)

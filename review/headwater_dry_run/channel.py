@@ -83,8 +83,7 @@ class Channel:
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:
-        # A single write below the size of a pipe's buffer. Without the lock, which another thread may have held at the
-        # fork.
+        # A single write, smaller than a pipe's buffer, needs no lock; another thread may have held it at the fork.
         os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 
     def _write(self, what: str, content: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Delta's Python API, `DeltaTable`, in a dry run, with or without Delta's package and jars.
 
-Its methods have the names and parameters of Delta's.
+Methods have the names and parameters of Delta's methods.
 """
 
 # ruff: noqa: A002, N803, ARG002, ARG003

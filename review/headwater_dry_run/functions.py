@@ -1,6 +1,6 @@
 """Digest of a Python function: of its code, and of the functions and values that it uses.
 
-Functions and classes of installed packages and of the standard library count by their names, their instances by their
+Functions and classes of installed packages and of the standard library count by name, and instances of these classes by
 `repr`. Everything of the script itself counts by its code and its values.
 """
 

@@ -1,8 +1,8 @@
 """Isolation of a dry run: no network, no writes outside its scratch folder.
 
 The process has its own network namespace with only a loopback, which the JVM and Python's workers share. If the system
-doesn't allow that, Python's connections are refused but the JVM's aren't: `isolate` then returns False, which is
-reported. An audit hook guards files from Python code; `writing` replaces Spark's writes.
+doesn't allow that, Python's connections are refused but the JVM's aren't: `isolate` then returns False, and
+the review reports this. An audit hook guards files from Python code; `writing` replaces Spark's writes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def isolate(scratch: Path, removals: list[str]) -> bool:
         removals: list to which each refused removal is added: the script may catch the error and continue.
 
     Returns:
-        True if the JVM has no network, either; False if only Python has none.
+        True if neither the JVM nor Python has a network; False if only Python has none.
     """
     alone = _without_network()
     # Otherwise Python writes its compiled files.
@@ -92,8 +92,8 @@ def _require_loopback(address: Any) -> None:
 def _without_network() -> bool:
     """Enter a network namespace with all child processes; False if the system doesn't allow it.
 
-    A child process tries first. Some systems allow a namespace but not its loopback. Without a loopback no JVM can be
-    reached, and this can't be undone.
+    A child process tries first: some systems allow a namespace but not its loopback, without which no JVM can be
+    reached, and a process can't leave its namespace again.
     """
     if not sys.platform.startswith("linux"):
         return False

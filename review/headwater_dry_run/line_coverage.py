@@ -55,7 +55,7 @@ class LineTracer:
         and `handler` (whether it handles or raises an exception).
 
         Args:
-            left_out: code objects that Spark would call with rows. Their lines never run: their code is compared.
+            left_out: code objects that Spark would call with rows: they never run, and their code is compared instead.
         """
         found: list[dict[str, Any]] = []
         for code in sorted(self._codes, key=lambda each: each.co_filename):

@@ -63,7 +63,7 @@ class Merging:
         return self.seq([assign(self.expression(name), self.expression(value)) for name, value in given.items()])
 
     def made(self, name: str, *arguments: Any) -> Any:
-        """Make a node of the statement. Newer versions of Spark have one more flag, off by default."""
+        """Make a node of the statement. In newer versions of Spark some nodes have one more flag, which is False."""
         class_ = statics(self._session, f"{_LOGICAL}.{name}")
         try:
             return class_(*arguments)

@@ -142,7 +142,7 @@ class Frames:
         return json.loads(text), printed, leaves
 
     def _leaves(self, plan: Any) -> tuple[dict[tuple[str, int], str], dict[str, str]]:
-        """Return the names of the leaves' sources, and the origin by name: the source without its read options."""
+        """Return names of sources by leaf (see `Unwritten.names`), and origins (sources without options) by name."""
         names: dict[tuple[str, int], str] = {}
         origins: dict[str, str] = {}
         for leaf in REGISTRY.leaves(plan):

@@ -17,14 +17,14 @@ _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *O
 
 
 def frame_of(session: SparkSession, plan: Any) -> DataFrame:
-    """Make a frame of a JVM plan, which is analyzed."""
+    """Make a frame of a JVM plan; Spark analyzes the plan."""
     from pyspark.sql import DataFrame
 
     return DataFrame(jvm_frames(session._jvm).ofRows(session._jsparkSession, plan), session)
 
 
 def unsorted(session: SparkSession, frame: DataFrame) -> DataFrame:
-    """Remove the sorts at a frame's end, with only row-by-row operators above them.
+    """Remove sorts that have only row-by-row operators above them.
 
     Files and tables have their rows in no order. A sort before a limit or `monotonically_increasing_id` stays.
     """

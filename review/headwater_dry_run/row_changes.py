@@ -1,8 +1,8 @@
-"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values it sets.
+"""MERGE, UPDATE and DELETE described for a review: the rows of each branch, and the values that the branch sets.
 
-Such a statement has no rows of its own. Its signatures are the signatures of two queries: the rows that a branch takes
-from both tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the
-source change the signature of the rows. Another value changes only its column's signature.
+Such a statement has no rows of its own. Each branch (a WHEN) gets the signatures of two queries: one for the rows that
+the branch takes from the join of both tables, one for the values that the branch sets. So another WHEN, another ON or
+other rows of the source change the signature of the rows. Another value changes only its column's signature.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class RowChanges:
         self._writes.report_found(description, schema, target, mode=mode)
 
     def _branches(self, kind: str, written: Any, analyzed: Any) -> tuple[DataFrame, list[_Branch]]:
-        """Return the rows from which branches take theirs, and the branches in order."""
+        """Return the rows from which the branches select, and the branches in order."""
         if kind == "DeleteFromTable":
             condition = _Condition(analyzed.condition(), written.condition())
             return self._frame(analyzed.table()), [_branch("", "DELETE", condition, ())]
@@ -220,7 +220,7 @@ class RowChanges:
 
 @dataclass(frozen=True, slots=True)
 class _Signed:
-    """Signatures of the branches' values, in order: by column; by column, for all columns together; and by path."""
+    """Signatures in the branches' order: by column, each from its own plan; by column, from one plan; by path."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     together: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))

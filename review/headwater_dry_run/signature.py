@@ -1,4 +1,4 @@
-"""Signature of an optimized plan's JSON: a text that is equal exactly for equal plans, even if written differently.
+"""Signature of an optimized plan's JSON: a text that equal plans share, even if they are written differently.
 
 Spark's optimizer has folded constants, pushed filters down and removed unused parts. This module drops expression ids
 and names within the plan, sorts operands of commutative operators, and ignores the division of rows among files. If
@@ -27,7 +27,7 @@ _SKIPPED: Final = frozenset(
         "left", "right", "children", "catalog", "identifier", "timeZoneId", "stableOutput", "nodeId", "replacement",
     }
 )  # fmt: skip
-# Fields whose null in Spark's JSON loses nothing: absent parts, or read elsewhere (`try_` from the plan's text).
+# Fields in which a null in Spark's JSON loses nothing: the part is absent, or is read from the plan's text (`try_`).
 _READ_ELSEWHERE: Final = frozenset({"evalMode", "hint", "inputAggBufferOffset", "condition", "filter", "tag", "tagDF"})
 _PASSED: Final = frozenset({"SubqueryAlias", "ReturnAnswer", *ORDER_OF_ROWS})
 _KEEP_COLUMNS: Final = frozenset({"Filter", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail"})
@@ -48,7 +48,7 @@ class Unwritten:
     Attributes:
         names: source of a leaf, by the leaf's class and the number of its first attribute.
         functions: digest of a Python function, by the number of the result of its call.
-        columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
+        columns: for a leaf that isn't a dataset, by the leaf's name: lineage of each column, by the column's name.
         origins: source of a leaf, without read options and without its selection of rows, by the leaf's name.
         now: time at which the plan was optimized, in seconds; None if the plan has no current time.
     """
@@ -66,7 +66,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator: text; numbers of its columns, in order; text that decides only its rows (empty: `text`)."""
+    """Operator: its text, the numbers of its columns in order, and a text only of its rows (empty: `text`)."""
 
     text: str
     output: tuple[int, ...] = ()
@@ -192,7 +192,7 @@ class Signer:
 
     def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
         """Sign a column of a leaf by the leaf's name and instance, and the column's name."""
-        # By name, so that a new column before it in the source doesn't change the signature.
+        # By name, so that a new column before this one in the source doesn't change the signature.
         known = self._leaves.columns.get(name, {}).get(column, column)
         self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 

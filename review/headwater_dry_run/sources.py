@@ -76,7 +76,7 @@ class Sources:
         read: source fields of a stream's columns, by name of the stream and path of the column; see `output`.
         last_write: name of the script's last output; empty if there is none.
         compared: code objects of the script that Spark would call with rows. They don't run; their code is compared.
-        missing: by source without a known schema, the error that was raised; the script may have caught it.
+        missing: raised error by source without a declared schema; the script may have caught the error.
     """
 
     def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
@@ -120,7 +120,7 @@ class Sources:
 
         Args:
             schema: schema that the script declares; None: the dataset's declared schema.
-            streaming: True if it is read as a stream.
+            streaming: True if the script reads the source as a stream.
 
         Raises:
             MissingSchemaError: no schema is declared.
@@ -128,7 +128,7 @@ class Sources:
         known_schema = schema or self.schema(source)
         folder = self.folder(source)
         reader = (self.session.readStream if streaming else self.session.read).schema(known_schema)
-        # On the JVM, since PySpark's methods are replaced.
+        # The JVM's reader, since PySpark's methods are replaced.
         return self._frame(reader._jreader.format("parquet").load(str(folder)))
 
     def schema(self, source: ScriptSource) -> StructType:

@@ -1,7 +1,7 @@
 """Values of an optimized plan's JSON: the expression of each column and of each member, independent of the rows.
 
-A column's signature (`signature`) covers its rows, too: a changed filter changes the signatures of all columns. A
-value's text doesn't cover rows: a changed filter doesn't change it, but a dropped hash does.
+A column's signature (`signature`) covers the rows, too: a changed filter changes the signatures of all columns. A
+value's text doesn't cover rows: a changed filter doesn't change the text, but a dropped hash does.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
@@ -238,7 +238,7 @@ def _literal(value: Value) -> str | None:
 
 
 def _chosen(node: PlanNode, children: Sequence[Value], text: str) -> Value:
-    """Choose one of several values by conditions; the result has their members if all values with members agree."""
+    """Choose one of several values by conditions; if all composite values have the same members, so does the result."""
     composite = [child for child in children if child.members]
     if not composite or len({tuple(child.members) for child in composite}) > 1:
         return Value(text)
@@ -261,7 +261,7 @@ _COMPOSITE_RULES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Val
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
     """Merge several values into one, with their common members."""
-    # Equal branches, for example a table and some of its rows again, are no other value.
+    # Branches with equal texts, such as a table and some rows of the same table, have one value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
     names = [tuple(value.members) for value in values]

@@ -105,7 +105,7 @@ class SchemaDifference:
         values_added, values_removed: for ENUM: whether some values are newly allowed, or are no longer allowed.
         similar: for REMOVED: path of an added column of the same type with a similar name. It counts as a rename only
             if the question states the rename.
-        overwrites_more: for WRITE_MODE: whether the write overwrites rows that it kept before.
+        overwrites_more: for WRITE_MODE: whether the new write overwrites rows that the old write kept.
         exposed: for PRIVACY: the field.
         line: line of the column in the new file, or, if the new file lacks the column, in the old file; 0: unknown.
         in_new: whether `line` is in the new file.
@@ -131,8 +131,8 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
     A property counts as equal if the format of one of the schemas can't state it. An unknown type or nullability also
-    counts as equal. A unit or meaning that only one schema states is a difference of DESCRIPTION; an enum that only one
-    states is a difference of ENUM. Nested fields of an added or removed column aren't listed.
+    counts as equal. A unit or meaning that only one schema states is a difference of DESCRIPTION; an enum that only
+    one schema states is a difference of ENUM. Nested fields of an added or removed column aren't listed.
 
     Args:
         old: current schema.

@@ -30,7 +30,7 @@ class SchemaColumn:
         steps: steps of the path in their written form: `("legs", "[]", "origin")`.
         type: type as Spark writes it; None: unknown.
         shape: type without parts that are nested columns: `struct`, `array`, `map<string>`, `bigint`; None: unknown.
-        nullable: whether it may be null, where known.
+        nullable: whether the column may be null; None: unknown.
         default: whether rows without a value get a default.
         enum: allowed values, sorted; None: any.
         unit: unit of the values.

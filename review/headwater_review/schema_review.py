@@ -297,7 +297,7 @@ class _Reviewing:
         elif impact is None:
             reasons.append(self._missing_column())
         if difference.overwrites_more:
-            # The column is removed, whether or not anybody reads it.
+            # The rows are lost, whether or not anybody reads the dataset.
             reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
         if difference.similar is not None:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))

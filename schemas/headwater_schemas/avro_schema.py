@@ -122,5 +122,5 @@ def _compact(text: str) -> str:
 
 
 def current_schema() -> AvroSchema:
-    """Newest released schema: this version encodes events with it, and converts events of other schemas to it."""
+    """Return the newest released schema: events are encoded with it, and events of other schemas converted to it."""
     return released_schemas()[-1]

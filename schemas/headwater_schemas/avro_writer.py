@@ -1,8 +1,8 @@
 """Writers of Avro values: closures that are compiled from a schema once.
 
 fastavro checks each value of a union against the branches before writing it, and values inside nested unions once per
-level. These checks take three quarters of the time to encode an event. Here the values were checked before, and every
-union has two branches: null and one other type.
+level. These checks take three quarters of the time to encode an event. This module's callers have checked the values
+before, and every union has two branches: null and one other type.
 
 https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -23,7 +23,7 @@ _DAY_SECONDS: Final = 86_400
 _SECOND_MICROS: Final = 1_000_000
 _NULL, _VALUE, _END = 0, 2, 0
 _ONE_BYTE: Final = 63
-"""Greatest length of a text that is encoded in one byte."""
+"""Greatest length of a text, in bytes, whose length is encoded in one byte."""
 _DOUBLE: Final = struct.Struct("<d")
 
 

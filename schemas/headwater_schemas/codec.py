@@ -104,7 +104,7 @@ def encode(event: LineageEvent) -> bytes:
     try:
         _write()(out, datum)
     except (ValueError, OverflowError, TypeError) as error:
-        # Searches for the invalid value, which the types allow.
+        # A value has the right type, but can't be written: search for it.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=place or None) from None
     return bytes(out)
@@ -242,7 +242,7 @@ _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
 _KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
 """Avro encoding of a kind in `_REPEATED`: its length, then its text."""
 _KIND_BYTES = 600
-"""Length of the prefix in which a kind is searched. If longer names push it beyond, the record isn't cached."""
+"""Length of the prefix in which a kind is searched. If long names push the kind beyond, the record isn't cached."""
 
 
 def _repeats(value: bytes | None) -> bool:

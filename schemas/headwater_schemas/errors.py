@@ -3,15 +3,15 @@
     LineageError
     ├── ContractError                     an event or a record breaks the contract
     │   ├── EncodeError                     the event can't be written: the caller's bug, names the field
-    │   └── DecodeError                     dead-letter this record, go on with the next
+    │   └── DecodeError                     dead-letter this record, continue with the next
     │       ├── EmptyRecordError              EMPTY            no value, or one of 0 bytes
     │       ├── NotAnEventError               NOT_AN_EVENT     neither of the two wire formats: garbage
     │       ├── TruncatedError                TRUNCATED        the bytes end inside a field
     │       ├── MalformedError                MALFORMED        the bytes don't follow their schema
     │       ├── TrailingBytesError            TRAILING_BYTES   bytes follow after the event
     │       ├── UnknownSchemaError            UNKNOWN_SCHEMA   no schema of that fingerprint or id, even after a refresh
-    │       ├── IncompatibleSchemaError       INCOMPATIBLE_SCHEMA  known, but it can't be read as a LineageEvent
-    │       ├── UnknownKindError              UNKNOWN_KIND     a kind of a newer version: replay it after the upgrade
+    │       ├── IncompatibleSchemaError       INCOMPATIBLE_SCHEMA  the schema can't be read as a LineageEvent
+    │       ├── UnknownKindError              UNKNOWN_KIND     a newer version's kind: replay it after the upgrade
     │       └── InvalidEventError             INVALID_EVENT    well-formed, but breaks a rule of the contract
     ├── TransientError                    retryable; never a reason to dead-letter
     │   ├── BrokerUnavailableError          Kafka doesn't answer, or a rebalance is in the way of a commit
@@ -139,25 +139,25 @@ class TrailingBytesError(DecodeError):
 
 
 class UnknownSchemaError(DecodeError):
-    """No schema has that fingerprint or id, not even among the newly published ones."""
+    """No schema has the record's fingerprint or id, not even a newly published schema."""
 
     reason = DecodeReason.UNKNOWN_SCHEMA
 
 
 class IncompatibleSchemaError(DecodeError):
-    """The writer's schema can't be resolved into this version's."""
+    """The writer's schema can't be resolved into this version's schema."""
 
     reason = DecodeReason.INCOMPATIBLE_SCHEMA
 
 
 class UnknownKindError(DecodeError):
-    """A kind that this version doesn't know. The event is good: replay it after the upgrade."""
+    """The event's kind is unknown to this version. The event is valid: replay it after the upgrade."""
 
     reason = DecodeReason.UNKNOWN_KIND
 
 
 class InvalidEventError(DecodeError):
-    """Well-formed Avro that breaks a rule of the contract: `field` is its path."""
+    """Well-formed Avro that breaks a rule of the contract: `field` is the path of the violation."""
 
     reason = DecodeReason.INVALID_EVENT
 

@@ -22,7 +22,7 @@ SINK_FACET: Final = "headwater_sink"
 """Facet of a streaming run's START: the sink's `name`, and `callback`: True if code writes, as in foreachBatch."""
 
 WRITE_FACET: Final = "headwater_write"
-"""Facet of the START of a batch write that was announced while it ran: outputs, and facts that identify the commit.
+"""Facet of a START emitted while a batch write ran: the write's outputs, and facts that identify its commit.
 
 Members: `application` (Spark's id), `run` (of the application), `marked` (True if commits name that run), `command`,
 `outputs` (`namespace`, `name`, `format`, `names`)."""

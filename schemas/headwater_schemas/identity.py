@@ -110,7 +110,7 @@ def graph_key(tenant: str, *parts: Part) -> str:
 
 
 def key_of(parts: bytes) -> str:
-    """The `graph_key` of a tuple with these canonical bytes. A joined tuple has the joined bytes of its two tuples."""
+    """The `graph_key` of a tuple with these canonical bytes; the bytes of two tuples can be joined."""
     return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
 
@@ -217,7 +217,7 @@ def reached_text(datasets: Iterable[ReachedDataset]) -> str:
 
 
 def scope_text(part: IncidentScope) -> str:
-    """Canonical JSON of one part of a scope. Two parts are equal if their texts are."""
+    """Canonical JSON of one part of a scope. Two parts are equal if their texts are equal."""
     content = _without_none(msgspec.to_builtins(part, builtin_types=(datetime,)))
     if part.files is not None:
         content["files"] = sorted(set(part.files))
@@ -281,7 +281,7 @@ def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
 
 @lru_cache(1 << 12)
 def _digest(ends: tuple[tuple[Part, ...], ...]) -> str:
-    # Cached, because it is needed when an event's id is checked, when the event is folded, and when it is written.
+    # Cached: the digest is needed when an event's id is checked, when the event is folded, and when it is written.
     return hashlib.blake2b(b"".join(sorted(map(canonical, ends))), digest_size=16).hexdigest()
 
 
@@ -371,7 +371,7 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key of an event: tenant and job (of a DatasetEvent: tenant and dataset), as a JSON array in UTF-8.
 
-    A RetentionEvent's key is the tenant, its namespace and its job, with null for a missing one. For declarations and
+    A RetentionEvent's key is the tenant, its namespace and its job, with null for a missing part. For declarations and
     revisions the key is the tenant and the set, so that a whole set is in one partition, and each revision follows its
     declarations. For actions on an incident the key is the tenant and the incident's id.
 

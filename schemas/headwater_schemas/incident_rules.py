@@ -76,7 +76,7 @@ _EXCLUSIVE: Final = (
     ("files", ("partition",)),
     ("since_last_good", ("offsets", "files", "version", "from_batch", "since")),
 )
-"""Fields of a part, each with the fields that it can't be combined with: each of both selects records by itself."""
+"""Fields of a part, each with the fields that it can't be combined with: either field alone selects the records."""
 _PARTITION: Final = re.compile("[^=/]+=[^/]*(?:/[^=/]+=[^/]*)*")
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
@@ -141,7 +141,7 @@ def _contradiction(event: IncidentEvent) -> Broken | None:
 
 
 def broken_scope(part: IncidentScope) -> Broken | None:
-    """Return the first rule that one part of a scope breaks; the path begins at the part, and is empty for the part."""
+    """Return the first rule that a part of a scope breaks. The path is relative to the part; empty: the whole part."""
     subjects = [name for name in _SUBJECTS if getattr(part, name) is not None]
     if len(subjects) != 1:
         return "", f"a part names exactly one of {_listed(_SUBJECTS)}"

@@ -71,7 +71,7 @@ class _Walk:
         Args:
             value: any JSON value.
             holder: name of the member that has this value.
-            secret: True if the name is a secret's.
+            secret: True if a value of this name is a secret.
         """
         if isinstance(value, str):
             return self._text(value, secret=secret)
@@ -131,7 +131,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _is_pair(name: str, member: Any) -> bool:
-    """Return True if name and value together are a secret: a folder `Cookie: a=b` is a partition of key `Cookie: a`."""
+    """Return True if a value is a secret only after its name: the folder `Cookie: a=b` has the name `Cookie: a`."""
     if _PLAIN_NAME.fullmatch(name) or not isinstance(member, str) or redact(member) != member:
         return False
     return member not in redact(f"{name}={member}")

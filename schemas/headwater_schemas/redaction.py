@@ -71,7 +71,7 @@ _OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
 _IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
 _AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
-# A line of `spark-defaults.conf`: `spark.my.password hunter2`. Prose has no digit there.
+# A line of `spark-defaults.conf`: `spark.my.password hunter2`. Prose has no digit in the value.
 _PROPERTY: Final = re.compile(r"(?:[\w\-]++\.){2,}+[a-z][\w\-]*+")
 _AFTER_PROPERTY: Final = re.compile(r"[ \t]++(?=[^\s\d]*+\d)(?=[^\sA-Za-z]*+[A-Za-z])(?=\S{6})")
 _PASSWORD: Final = re.compile(
@@ -125,7 +125,7 @@ _MODE: Final = re.compile(
     r"""(?:\w{1,10}\s*+=>\s*+)?['"](?:ECB|CBC|GCM|DEFAULT|NONE|PKCS|aes[\w\-]{0,16})['"]""", re.IGNORECASE
 )
 
-# Secrets are longer than this, or have a sign that joins them with their name.
+# Words this short are never redacted: a secret is longer, or a sign joins the secret with its name.
 _HARMLESS: Final = re.compile(r"[\w./]{0,15}")
 _USUAL_CHARS: Final = 1_000
 _LONG_CHARS: Final = 32_768
@@ -361,7 +361,7 @@ def _without_encoded(text: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Redact keys of encryption functions, and values of a map by their keys."""
+    """Redact the keys that encryption functions get, and values of a map whose keys are names of secrets."""
     parts: list[str] = []
     done = 0
     for start, end in sorted(_secret_spans(text)):
@@ -460,7 +460,7 @@ def _without_aliased(found: re.Match[str]) -> str:
 
 
 def _without_values(text: str) -> str:
-    """Redact the values of names that look like a secret's."""
+    """Redact the values of names that look like names of secrets."""
     parts: list[str] = []
     done = position = 0
     while found := _NAME.search(text, position):

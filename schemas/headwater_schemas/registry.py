@@ -45,7 +45,7 @@ class RegistrySettings(BaseModel):
 
 
 class RegistryClient:
-    """Looks schemas up in a registry, and registers Headwater's. Safe to use from many threads.
+    """Client that looks up schemas in a registry, and registers Headwater's schemas. Safe to use from many threads.
 
     Args:
         clock: monotonic seconds.

@@ -172,7 +172,7 @@ def _uses(path: str, uses: Iterable[DatasetUse]) -> Violation | None:
             + (position.time_range is not None)
             + (position.opaque is not None)
         )
-        # No field at all is allowed: a newer version's position, read by this version.
+        # A position without any field is valid: a newer version has written a field that this version doesn't know.
         if count > 1:
             return Violation(f"{path}[{index}].position", "a position can have only one of its fields")
     return None

@@ -105,7 +105,7 @@ class SchemaStore:
         return self._clock() - asked >= ASK_AGAIN_SECONDS
 
     def _refresh(self) -> None:
-        """Read the topic from the last refresh's end to its current end."""
+        """Read the topic from the end of the last refresh to the topic's current end."""
         deadline = self._clock() + _REFRESH_SECONDS
         try:
             consumer = self._connected()
@@ -215,7 +215,7 @@ class SchemaStore:
         if len(self._schemas) >= _MOST_SCHEMAS:
             logger.warning("Topic %s has more than %d schemas; the others are skipped", self._topic, _MOST_SCHEMAS)
             return
-        # By its own fingerprint: a record's key isn't checked.
+        # The fingerprint is computed from the schema; the record's key isn't checked.
         self._schemas.setdefault(schema.fingerprint, schema)
 
     def _unreachable(self, error: KafkaError) -> LineageError:

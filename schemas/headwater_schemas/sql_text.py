@@ -37,7 +37,7 @@ _ARGUMENT_PART: Final = re.compile(
 
 
 def with_literals(text: str, change: Callable[[str], str]) -> str:
-    """Replace the value of each literal with doubled quotes or escapes, and keep the literal's notation.
+    """Change the value of each literal that has doubled quotes or escapes, and keep the literal's notation.
 
     A literal with an unchanged value isn't changed at all.
 
@@ -68,8 +68,8 @@ def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
     if quote == "`":
         return _matched_end(text, start, len(text), quote, escapes=False), False
     end = _matched_end(text, start, len(text), quote, escapes=True)
-    # A backslash before a doubled quote isn't an escape if the rest then parses: Spark prints values of literals like
-    # that.
+    # Spark prints values with doubled quotes and plain backslashes. So the literal is also read without escapes. This
+    # reading wins if only it ends like a literal, or if it is longer because of a backslash before doubled quotes.
     if "\\" in text[start:end]:
         other = _matched_end(text, start, min(len(text), end + _MAX_CALL_CHARS), quote, escapes=False)
         if _AFTER_LITERAL.match(text, other + 1) and (

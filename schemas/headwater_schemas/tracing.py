@@ -5,8 +5,8 @@ Without a tracer, which is the default, spans cost nothing and need no package.
     with span("write", events=500):
         …
 
-Attributes have the names of OpenTelemetry's semantic conventions; the name of an attribute that isn't in them begins
-with `headwater.`. No value is text from outside: no names of datasets, no statements.
+Attributes have the names of OpenTelemetry's semantic conventions; other names begin with `headwater.`. No value is text
+from outside: no names of datasets, no statements.
 """
 
 from __future__ import annotations

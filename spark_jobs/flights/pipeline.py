@@ -70,12 +70,12 @@ class Options:
 
 
 def uri(path: Path) -> str:
-    """Local path as Hadoop takes it: with its scheme, because the default file system may be another; unencoded."""
+    """URI of a local path for Hadoop, not percent-encoded. Without the scheme, Hadoop uses its default file system."""
     return f"file://{path}"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """A parser with the common flags; a script adds its own and hands it to `parse`."""
+    """A parser with the common flags; a script adds its own flags and passes the parser to `parse`."""
     flags = argparse.ArgumentParser(
         description=(description or "").split("\n", 1)[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -184,7 +184,7 @@ def run_stream(query: DataStreamWriter, options: Options) -> None:
 def follow(query: StreamingQuery, finished: Callable[[], bool]) -> None:
     """Let `query` run until `finished()`, then until it has nothing left to process, and stop it between micro-batches.
 
-    Records that were put on its topics before `finished()` became true are processed. Micro-batches without data, which
+    Records put on the query's topics before `finished()` became true are processed. Micro-batches without data, which
     only move the watermark, are processed, too.
     """
     while not finished():

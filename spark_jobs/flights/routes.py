@@ -1,8 +1,8 @@
 """Streaming query 3: count flights per route with foreachBatch, which upserts a table and publishes what changed.
 
 The table is Parquet with one partition per micro-batch: partition N has the counts of every route after batch N. A
-batch reads the newest earlier partition and overwrites its own. So if a batch runs again after a crash, no flight is
-counted twice.
+batch reads the newest earlier partition and overwrites its own partition. So if a batch runs again after a crash, no
+flight is counted twice.
 """
 
 from __future__ import annotations

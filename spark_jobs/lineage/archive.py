@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def records(spark: SparkSession, servers: str, topic: str, topic_id: str) -> DataFrame:
-    """The topic's records as they are kept, from its beginning."""
+    """Records of the topic from its beginning, with the archive's columns."""
     read = (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", servers)

@@ -1,7 +1,7 @@
 """Streaming query 2: delay statistics of flights.enriched per hour, origin and carrier, appended to Parquet.
 
-Append mode writes an hour when the watermark has passed its end, so the newest two to three hours of flights are still
-in state when the query stops.
+Append mode writes an hour when the watermark has passed the hour's end, so the newest two to three hours of flights
+are still in state when the query stops.
 """
 
 from __future__ import annotations

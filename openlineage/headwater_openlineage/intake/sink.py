@@ -1,4 +1,4 @@
-"""Protocol of the destination of events. `headwater` passes in the publisher."""
+"""Protocol of the destination of events. Package `headwater` passes in the publisher."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ topic. All other events are on all in-sync replicas."""
 
 
 class SinkFullError(LineageError):
-    """The queue of events for Kafka is full; none of these events was accepted."""
+    """The queue of events for Kafka is full; none of the document's events was accepted."""
 
     retryable = True
 

@@ -33,7 +33,7 @@ class Adoption:
         self._reported: set[Path] = set()
 
     def look(self) -> None:
-        """Take over the files found, the oldest first, if a search is due."""
+        """If a search is due, take over the files of dead outboxes, the oldest first."""
         if self._clock() < self._next_look:
             return
         self._next_look = self._clock() + _EVERY_SECONDS

@@ -15,10 +15,10 @@ from headwater_producers.outbox.store import Numbered, Store, size_of
 from headwater_schemas.record import Record
 
 DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
-# Events that wait for the disk are in memory: this bounds them while the disk hangs.
+# Maximum size of the events in memory, which accumulate while the disk hangs.
 _MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
-# Maximum number of sent events that aren't deleted yet: after a crash they are sent once more.
+# Maximum number of delivered events that are still in the file: after a crash they are sent once more.
 _MAX_OWED: Final = 100
 
 
@@ -43,13 +43,13 @@ class OutboxLimits:
 
 
 class Backlog:
-    """Numbered events of an outbox, each unwritten, durable or gone."""
+    """Numbered events of an outbox: unwritten (in memory) or durable (in its file), until delivered or dropped."""
 
     def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:
         self.store = store
         self.limits = limits
         self.metrics = metrics
-        # One lock, and a condition for each kind of waiter, so that an event wakes only the waiters it concerns.
+        # One lock with a condition for each kind of waiting thread, so that a change wakes no other threads.
         self.lock = threading.RLock()
         self.to_write = threading.Condition(self.lock)
         self.to_relay = threading.Condition(self.lock)
@@ -58,7 +58,7 @@ class Backlog:
         self.closed = False
         self.disk_problem: str | None = None
         self.dropped = 0
-        self.lost = 0  # dropped own events, which were accepted before
+        self.lost = 0  # events of this outbox that were accepted and later dropped
         self.relayed = 0
         self.adopted: list[Store] = []
         self._unwritten: dict[int, Record] = {}
@@ -128,7 +128,7 @@ class Backlog:
             self.store.admit(records)
             for number, _ in records:
                 if not self._forget_unwritten(number):
-                    # The relay sent the event from memory, and Kafka had it before it was written to disk.
+                    # The relay sent the event from memory, and Kafka acknowledged it before the disk did.
                     self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
@@ -143,10 +143,10 @@ class Backlog:
         self.metrics.disk_errors.inc()
 
     def begin_anew(self, store: Store) -> int:
-        """Continue in a new, empty file: the old one was removed from outside, and is still open for reading.
+        """Copy the durable events to a new, empty file. The old file was deleted by somebody, but is still open.
 
         Returns:
-            Number of events held.
+            Number of events copied.
 
         Raises:
             OutboxUnusableError: the new file can't be written; nothing has changed.
@@ -159,8 +159,8 @@ class Backlog:
             moved += len(held)
         with self.lock:
             old, self.store = self.store, store
-            store.forget(set(store.numbers()).difference(old.numbers()))  # settled meanwhile
-            # An empty file is closed by the relay, which may be reading it.
+            store.forget(set(store.numbers()).difference(old.numbers()))  # delivered or dropped meanwhile
+            # The relay closes the emptied old file: at this moment it can still be reading there.
             old.forget(old.numbers())
             self.adopted.append(old)
         return moved
@@ -201,18 +201,18 @@ class Backlog:
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.settled.notify_all()
-        # A query's events come and go individually: a deletion can share the next event's transaction and sync.
+        # Deletions from the own file are deferred: they can share the transaction and disk sync of the next event.
         if store is not self.store or store.owed >= _MAX_OWED:
             store.purge()
 
     def adopt(self, store: Store) -> None:
-        """Add a dead outbox's events to those held."""
+        """Take over the events of a dead outbox."""
         with self.lock:
             self.adopted.append(store)
         self.metrics.adopted.inc(store.count)
 
     def let_go(self, store: Store) -> None:
-        """Close an adopted file; the next outbox takes over the events left in it."""
+        """Close an adopted file. If it still has events, the next outbox takes it over."""
         with self.lock:
             self.adopted.remove(store)
         store.close()

@@ -27,4 +27,4 @@ class OutboxClosedError(OutboxError):
 
 
 class OutboxUnusableError(OutboxError):
-    """Unusable folder or file. The text names it, with the reason."""
+    """Unusable folder or file. The text names the folder or file, and the reason."""

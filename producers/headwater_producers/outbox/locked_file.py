@@ -1,8 +1,8 @@
 """Locked SQLite files: one connection holds the lock from the file's opening to the end of the process.
 
-The lock is SQLite's own (`locking_mode=EXCLUSIVE`: a POSIX lock, which the kernel drops with the process, and which
-every other connection of the same process respects too), so it can't go stale. Write-ahead log, `synchronous=FULL`: a
-finished commit survives a crash of process or machine; an unfinished one is completely there or not at all. See
+The lock is SQLite's own (`locking_mode=EXCLUSIVE`). It can't go stale: the kernel drops a POSIX lock with its process.
+Other connections of the same process respect the lock, too. With the write-ahead log and `synchronous=FULL`, a finished
+commit survives a crash of process or machine; an unfinished commit is written completely or not at all. See
 https://www.sqlite.org/wal.html and https://www.sqlite.org/lockingv3.html.
 """
 
@@ -28,7 +28,7 @@ _open: weakref.WeakSet[_Connection] = weakref.WeakSet()
 def _abandon() -> None:
     """Keep a forked child's copies of connections open for good: closing one would release the parent's lock.
 
-    SQLite would assume that it owns the lock, and remove the log that the parent is still writing.
+    The child's SQLite would assume that it owns the lock, and remove the log that the parent is still writing.
     """
     for connection in list(_open):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -70,7 +70,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def open_locked(path: Path) -> sqlite3.Connection | None:
-    """Open a file for exclusive use; None if another process holds it, or it doesn't exist."""
+    """Open a file for exclusive use; None if another process holds the file, or the file doesn't exist."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
@@ -103,8 +103,8 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
     """Remove a file while it is still locked: `create_locked` of another process then notices the removal."""
-    # SQLite doesn't delete the log of a removed file, so the log is removed first. After a crash in between, the file
-    # is valid but older: the events that it has again were delivered already.
+    # SQLite doesn't delete the log of a removed file, so the log is removed first. After a crash between the two
+    # removals, the file is valid but older: it has events again that were delivered already.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()

@@ -31,10 +31,10 @@ class OutboxFigures:
     """Snapshot of an outbox's state and counters.
 
     Attributes:
-        events: events held, including those of dead outboxes that it took over.
+        events: number of held events, including events taken over from dead outboxes.
         unwritten: number of these events that are in memory only.
-        relayed: events acknowledged by Kafka, and removed.
-        dropped: events refused or given up.
+        relayed: number of events that Kafka has acknowledged, and that were removed.
+        dropped: number of events that were refused or given up.
         disk_problem: reason why events can't be written to disk; None while writing works.
     """
 
@@ -48,14 +48,14 @@ class OutboxFigures:
 
 
 class Outbox:
-    """Outbox of events on local disk until Kafka has them, now or after the next start; an `EventSink`.
+    """Outbox: keeps events on local disk until Kafka has acknowledged them, even over restarts; an `EventSink`.
 
     Safe to use from many threads; not across a fork.
 
     Args:
-        folder: folder of the files; created if missing, with access only for its owner. All events in it go to this
-            publisher's topic, so each Kafka cluster and topic has its own folder.
-        publisher: publisher for this outbox only, which also closes it.
+        folder: folder of the files; created if missing, with access only for its owner. All events in the folder go
+            to this publisher's topic, so each topic of each Kafka cluster has its own folder.
+        publisher: publisher that only this outbox uses; `close` closes it.
         metrics: metrics to update; None: the process's metrics.
 
     Raises:

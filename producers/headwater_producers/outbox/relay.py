@@ -6,11 +6,12 @@ Its loop goes through the files, those of dead outboxes first, a batch at a time
     2. give them to the publisher
     3. wait until each is acknowledged or has failed
     4. forget acknowledged events, and events that are too large for Kafka; any other failure is tried again later
-    5. delete the forgotten events from the file, at the latest when there is nothing more to relay; the transaction
-       that stores a new event deletes them, too
+    5. delete the forgotten events from the file: with the transaction that stores the next new event, or when there is
+       nothing more to relay
 
 Apart from lost events (too large, or dropped because the outbox is full), an event is deleted only after its
-acknowledgement. So a crash in between sends it twice, which has no effect: the same event id is the same fact.
+acknowledgement. A crash between acknowledgement and deletion sends the event twice, which has no effect: the same
+event id is the same fact.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Relay:
                 self._await_change()
 
     def _run_once(self) -> bool:
-        """Relay one batch of each file; return True if there was any."""
+        """Relay one batch of each file; return True if any file had events to relay."""
         self._adoption.look()
         moved = False
         for store in [*self._backlog.adopted, self._backlog.store]:
@@ -166,7 +167,7 @@ class Relay:
     def _read(self, store: Store, after: int) -> list[Numbered]:
         batch = store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES)
         if not batch and store is self._backlog.store and self._backlog.disk_problem is not None:
-            # The disk refuses the events; Kafka may accept them.
+            # Kafka can accept events that the disk refuses.
             return self._backlog.unwritten(after, max_events=_BATCH_EVENTS)
         return batch
 

@@ -101,9 +101,9 @@ class Store:
 
     @classmethod
     def adopt(cls, path: Path) -> Self | None:
-        """Open the file of a dead process; None if there is nothing to adopt.
+        """Open the file of a dead process; None if the process lives, or the file is gone or empty.
 
-        That is so if the process lives, the file is gone, or the file is empty. An empty file is removed.
+        An empty file is removed.
 
         Raises:
             OutboxUnusableError: the file is damaged, or in the format of a later version.
@@ -159,15 +159,15 @@ class Store:
             return list(self._sizes)
 
     def oldest(self) -> int | None:
-        """Number (key) of the first event."""
+        """Return the number of the oldest stored event; None if no event is stored."""
         with self._counting:
             return next(iter(self._sizes), None)
 
     def append(self, records: Sequence[Numbered]) -> None:
-        """Write events with ascending numbers, above all earlier ones. They are durable on return.
+        """Write events with ascending numbers, above all earlier ones. The events are durable on return.
 
-        The events aren't counted before the backlog calls `admit`, as it drops them from memory: no event is counted
-        twice.
+        The store counts the events from `admit` on, which the backlog calls when it removes them from memory. So no
+        event is counted twice.
 
         Raises:
             OutboxUnusableError: no event was written.
@@ -212,10 +212,10 @@ class Store:
     def forget(self, numbers: Iterable[int]) -> int:
         """Exclude events from counting and reading. Doesn't touch the disk.
 
-        The next `append` deletes them, or `purge`, or `close`.
+        The next `append`, `purge` or `close` deletes them from the file.
 
         Returns:
-            Number of the forgotten events.
+            Number of these events that were stored.
         """
         with self._counting:
             found = [number for number in dict.fromkeys(numbers) if number in self._sizes]

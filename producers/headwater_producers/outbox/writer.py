@@ -1,4 +1,4 @@
-"""Writer: thread that makes events durable, in groups of events that came while the disk wrote the last group."""
+"""Writer: thread that writes events to disk in groups; a group has all events that came during the last write."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@
         └── DeliveryError            raised only by `FlushReport.require_delivered`
 
 An event that breaks the contract is refused with `EncodeError`. Settings that librdkafka doesn't accept are refused
-with `SettingsRefusedError`. `publish` never raises the failure of an event that it has accepted: the report of `flush`
-has it.
+with `SettingsRefusedError`. The failure of an accepted event is in the report of `flush`; `publish` never raises it.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ MAX_LISTED_FAILURES = 10_000
 
 
 Settled = Callable[[FailedEvent | None], None]
-"""Callback for an event's outcome: called with None once the event is acknowledged, or with its failure. In a group it
-is called for each event."""
+"""Callback for an event's outcome: called with None once the event is acknowledged, or with its failure. For a group of
+events it is called once per event."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class Ledger:
         """
         with self._changed:
             if self._refusal is not None and refusal is None:
-                return  # an error of the connection, which the broker closes after a refusal, adds nothing
+                return  # the broker closes the connection after a refusal: an error about that adds nothing
             self._problem, self._refusal = problem, refusal
             if refusal is not None:
                 self._changed.notify_all()
@@ -164,7 +164,7 @@ class Ledger:
         return self._failed
 
     def waiting_since(self) -> float | None:
-        """Return the time when the oldest outstanding event was accepted, in monotonic seconds; None if no event is."""
+        """Return when the oldest outstanding event was accepted, in monotonic seconds; None: nothing is outstanding."""
         with self._changed:
             return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
 

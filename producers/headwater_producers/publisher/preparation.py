@@ -5,7 +5,7 @@
 fingerprint.
 3. If a schema registry is configured: the schema is registered there, and its id is known.
 
-Each step is repeated until it succeeds: nobody could read an event that was sent before.
+Each step is repeated until it succeeds. No event is sent earlier, because nobody could read it.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class PublisherPreparation:
         except CredentialsRefusedError:
             raise
         except FatalError as error:
-            # Perhaps only creating topics isn't allowed, and another user creates them. Otherwise delivery fails with
-            # the reason.
+            # Perhaps this user only lacks the right to create topics, and another user creates them. If not, delivery
+            # fails and states the reason.
             if str(error) != self._logged_error:
                 self._logged_error = str(error)
                 logger.warning(

@@ -32,7 +32,7 @@ class FlushReport:
         failed: events that won't be delivered.
         outstanding: number of events still being delivered. Their delivery continues after the report.
         problem: reason for the delay, e.g. an unreachable broker or refused credentials; None if unknown.
-        failures_not_listed: number of failures that aren't in `failed`, if no report was requested for very long.
+        failures_not_listed: number of further failures; `failed` lists at most the first 10,000.
     """
 
     acknowledged: int

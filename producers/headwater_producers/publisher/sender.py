@@ -1,6 +1,6 @@
 """Sender: the producer and the thread that serves it.
 
-Events go to librdkafka straight from the caller's thread while the gate is open. The gate is closed until the
+Events go to librdkafka straight from the caller's thread while the gate, a flag, is open. The gate is closed until the
 preparation is done, and while the thread handles a problem; events accepted meanwhile wait in the backlog.
 """
 

@@ -57,7 +57,7 @@ def _merged(known: ComparedOutput, further: ComparedOutput) -> ComparedOutput:
     old, new = known.old or further.old, known.new or further.new
     without, with_ = _written_by_one(known), _written_by_one(further)
     if (without is None) == (with_ is None):
-        # The texts of one of the two differences may contain made-up values.
+        # Differences are compared without their texts, which may contain made-up values.
         listed = {_identity(each) for each in known.differences}
         added = tuple(each for each in further.differences if _identity(each) not in listed)
         return replace(known, old=old, new=new, differences=known.differences + added)
@@ -121,7 +121,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     same_rows = old.rows == new.rows
     before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
     if known and not same_rows:
-        # Other rows change the signature of every column.
+        # If the rows differ, the signatures of all columns differ, so values are compared instead.
         before, after = values_by_column(old), values_by_column(new)
     renames = _renames(before, after)
     yield from compare(old.schema, new.schema, renames)

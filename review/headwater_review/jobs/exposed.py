@@ -17,8 +17,8 @@ _Field = tuple[str, str, str]
 def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     """PRIVACY differences: a field in a value of the new version is easier to read than before.
 
-    A field that is new in a value is compared with its most readable form anywhere in the old output. If the old output
-    didn't have the field, it isn't compared: it had no protection.
+    A field that is new in a value is compared with its most readable form anywhere in the old output. A field that the
+    old output didn't have isn't compared: it had no protection.
     """
     before, after = _exposures(old), _exposures(new)
     anywhere: dict[_Field, Exposure] = {}

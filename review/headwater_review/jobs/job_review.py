@@ -44,7 +44,7 @@ class JobReview:
     Attributes:
         old, new: scripts of the versions.
         verdict: worst severity of all differences; UNKNOWN if a version is only partly known.
-        severity: the worst of the known differences.
+        severity: worst severity of the known differences.
         outputs: each dataset that a version writes, with all its differences.
         problems: reasons why the review is incomplete.
         notes: sentences on the basis of the verdict.
@@ -126,7 +126,7 @@ def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
 def _statements(version: JobVersion) -> Counter[str]:
     """Count statements that change tables or files, and calls into the JVM.
 
-    Of the counts in the run without rows and in the run with rows, the larger one counts. A call into the JVM may
+    A statement's count is the larger of its counts in the runs without and with rows. A call into the JVM may
     remove files by Hadoop's classes, which a dry run doesn't observe.
     """
     with_rows = version.with_rows

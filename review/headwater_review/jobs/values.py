@@ -14,7 +14,7 @@ _BEFORE_DIFFERENCE = 60
 
 
 def values_by_column(output: JobOutput) -> dict[str, str]:
-    """Digest of the computation of each column's value and members; it doesn't depend on the rows."""
+    """Digest of the computation of each column's value and members, by column; independent of the rows."""
     digests = _digests(output)
     return {name: repr([*digests.get(step(name), {}).items()]) for name in output.together}
 

@@ -94,7 +94,7 @@ class Unrun:
 
     Attributes:
         text: text of the line, without comments and spacing.
-        begun: whether the function around it was called.
+        begun: whether the function around the line was called.
         handler: whether the line handles or raises an exception.
     """
 
@@ -132,8 +132,8 @@ class JobVersion:
         looks: places where the script asks for rows, which a dry run lacks.
         unrun: lines that ran neither without rows nor with a made-up row.
         statements: all statements of the script.
-        with_rows: the same version in a run with a made-up row wherever the script asks for rows; None if it never
-            asks, or if there was no such run.
+        with_rows: the same version in a run with a made-up row wherever the script asks for rows; None if the
+            script never asks, or if there was no such run.
         fails: errors in the run without rows that both versions have.
         stopped: whether the script ends itself early because of a made-up row.
     """

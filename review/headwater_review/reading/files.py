@@ -26,7 +26,7 @@ from headwater_review.schema import (
 )
 
 MOST_COLUMNS = 20_000
-"""Maximum number of columns, nested ones included. A file with more has a mistake, or references that multiply."""
+"""Maximum number of columns, nested ones included; only a mistake or multiplying references lead to more."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
 # A key at the top of a document, in YAML or JSON.

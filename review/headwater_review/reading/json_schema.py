@@ -1,7 +1,7 @@
 """JSON Schema of an object. Its properties are columns; a property that isn't required may be missing, and so null.
 
 `unit`, `x-unit`, `meaning` and `x-meaning` are read in addition to the keywords of JSON Schema. References must be
-within the file. A property that may have several types has all of them as its type, in order of name.
+within the file. The type of a property with several types names all of them, in order of name.
 """
 
 from __future__ import annotations

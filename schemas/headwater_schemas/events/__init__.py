@@ -1,7 +1,7 @@
 """Frozen event types, one module for each body; the Avro schema in `avro/` has the same fields.
 
 Every type is an immutable `msgspec.Struct`. Times are timezone-aware UTC datetimes of microsecond precision,
-offset ranges are half-open, and in every body `None` means "unknown, leave as it is", while an empty value clears.
+offset ranges are half-open. In every body `None` means "unknown": the stored value stays; an empty value clears it.
 """
 
 from headwater_schemas.events.common import (

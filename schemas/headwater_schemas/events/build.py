@@ -74,8 +74,8 @@ def lineage_event(
         producer: URI of the code that emits the event.
         event_time: time at which the fact was observed.
         job: the event's job; None for a dataset without a known job, for retention, declarations and incidents.
-        run: required for a run's event. For an interval the start of the query, None if the interval was reconciled;
-            for a plan or dataset the run in which it was observed, if any.
+        run: required for a run's event. For an interval: the run of the query, None if the interval was
+            reconciled. For a plan or dataset: the run in which it was observed, if any.
         document: the OpenLineage document that the event came from (`LineageEvent.document`).
         redacting: False if everything comes from a document whose reader has already decided on redaction.
     """

@@ -22,7 +22,7 @@ class LifecycleChange(StrEnum):
 
 
 class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
-    """One field of a dataset; `path` is the full path of a nested field, too, written as in `ColumnEdge`."""
+    """One field of a dataset; `path` is the full path, also of a nested field, written as in `ColumnEdge`."""
 
     path: str
     type: str | None = None

@@ -17,7 +17,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class Sensitivity(StrEnum):
-    """Sensitivity of values, from PUBLIC, the least, to RESTRICTED: each reader needs permission."""
+    """Sensitivity of values, from PUBLIC, the least, to RESTRICTED (each reader needs permission)."""
 
     UNKNOWN = "UNKNOWN"
     PUBLIC = "PUBLIC"
@@ -41,7 +41,7 @@ class ConsumerType(StrEnum):
 
 
 class MarkSpread(StrEnum):
-    """Direction in which a mark spreads: to the datasets upstream of its dataset, or to those downstream."""
+    """Direction in which a mark spreads: to the datasets upstream or downstream of the marked dataset."""
 
     UNKNOWN = "UNKNOWN"
     NONE = "NONE"
@@ -91,7 +91,7 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         classification: a word of the organisation's own, e.g. `customer data`.
         tags: key and value.
         glossary: terms, or addresses of terms.
-        approval: approval of its sensitivity, if it is derived from more sensitive columns.
+        approval: approval of the column's sensitivity, if the column is derived from more sensitive columns.
         smallest_group: for an aggregate: minimum number of rows behind each value.
         type: declared data type, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any
             width.
@@ -122,7 +122,7 @@ class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
         input: a dataset that the job reads.
         output: a dataset that the job writes.
         input_field, output_field: their partition columns.
-        transform: rule from the input's value to the output's, e.g. `month`, `region of`.
+        transform: rule that turns the input's value into the output's value, e.g. `month`, `region of`.
     """
 
     input: DatasetRef

@@ -165,7 +165,7 @@ class ReachedDataset(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset that bad records reached, with the parts that still hold bad data.
 
     Attributes:
-        depth: hops from the dataset in which the bad records began; 0: this dataset.
+        depth: hops from the dataset in which the bad records began; 0: they began in this dataset.
         certainty: certainty that bad data reached the dataset.
         since: earliest time at which bad data was written there; None if unknown.
         cleared: true: all of the bad data was replaced, dropped or repaired since.

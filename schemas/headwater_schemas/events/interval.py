@@ -64,7 +64,7 @@ class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
         batch_id: Spark's batch id, from 0.
         processing_time: time at which Spark began the micro-batch (its trigger).
         inputs, outputs: the parts consumed and produced; a source without new data has an empty range.
-        watermark_before, watermark_after: the query's event-time watermark the batch ran with, and the one it set.
+        watermark_before, watermark_after: event-time watermark of the micro-batch, and the watermark that it set.
         duration_ms: duration of the trigger's execution.
         rows_in, rows_out: sums over all sources and sinks; None if Spark doesn't report them.
         rows_dropped_late: rows behind the watermark.
@@ -95,7 +95,7 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         query_id: Spark's query id, the same over restarts from one checkpoint.
         entries: at least one, by ascending, consecutive batch id.
-        query_name: name that the job gave it.
+        query_name: name that the job gave the query.
         checkpoint_location: checkpoint of the query, a URI.
         versions: code, configuration and engine of the batches.
         provenance: origin of the report.

@@ -18,7 +18,7 @@ class TransformationType(StrEnum):
 
 
 class TransformationKind(StrEnum):
-    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: by opaque code (a UDF), only possible."""
+    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: through a UDF, so only a possible source."""
 
     UNKNOWN = "UNKNOWN"
     COPY = "COPY"
@@ -95,7 +95,7 @@ class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanEvent(msgspec.Struct, frozen=True):
-    """Column lineage, to which the event's job refers by `digest` (`identity.plan_digest(lineage)`)."""
+    """Column lineage of the event's job; runs and intervals cite its `digest` (`identity.plan_digest(lineage)`)."""
 
     digest: Text
     lineage: ColumnLineage

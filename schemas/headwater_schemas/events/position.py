@@ -143,11 +143,10 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
         dataset: namespace and name.
         position: part of the dataset; None if it isn't known.
         certainty: certainty of `position`; UNKNOWN if `position` is None.
-        rows, bytes, files: numbers read or written by this run or micro-batch, if known.
+        rows, bytes, files: counts of the read or written data; None if unknown.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
-        inputs: for an output, its source datasets, if they are fewer than the inputs of its run or micro-batch; None if
-            all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
-            listed datasets, and, if a report has no list and isn't `possible`, every input of the run.
+        inputs: for an output: its source datasets. None: every input of the run or micro-batch is a source, or, with
+            `possible`, may be one. The sources in several reports of one output add up.
         possible: for an output without `inputs`: True if each input is only a possible source, because the producer
             doesn't record sources. A report that lists `inputs` takes precedence.
         schema_digest: schema of the dataset when it was read or written: `identity.schema_digest` of the `schema` that

@@ -33,8 +33,8 @@ ACKNOWLEDGED: dict[str, Any] = {
 }
 """Common settings of all producers, as librdkafka names them."""
 
-# librdkafka's maximum. The topic's limit decides: a record that was compressed when it was read may be far larger here,
-# before it is compressed again.
+# librdkafka's maximum, so that only the topic's limit counts: that limit is for compressed records, and a record here
+# isn't compressed yet.
 _MAX_MESSAGE_BYTES = 1_000_000_000
 _FULL_QUEUE_POLL_SECONDS = 0.1
 # Added to the delivery timeout: by then every record has its delivery report.

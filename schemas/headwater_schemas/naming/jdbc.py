@@ -10,7 +10,7 @@
 | Snowflake           | `snowflake://{account}`      | `{database}.{schema}.{table}`| schema `PUBLIC`                |
 | any other           | `{scheme}://{authority}`     | as in the URL and the table   |                                |
 
-Neither of them contains users, passwords or other parameters of the URL.
+Namespace and name contain no user, password or other parameter of the URL.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _namespace(platform: JdbcPlatform, url: JdbcUrl) -> str:
         return f"{platform.scheme}:{'/'.join(url.path)}"
     if platform.scheme == "snowflake":
         return f"snowflake://{url.hosts[0].partition('.snowflakecomputing.com')[0]}"
-    # A named instance finds its port by itself.
+    # SQL Server's driver asks the server for the port of a named instance.
     port = None if url.instance else platform.port
     hosts = sorted(host if port is None or _has_port(host) else f"{host}:{port}" for host in url.hosts)
     return f"{platform.scheme}://{','.join(hosts)}" + (f"/{url.instance}" if url.instance else "")

@@ -1,8 +1,8 @@
 """Normal form of dataset names that other producers build by OpenLineage's naming specification.
 
 Producers spell one dataset in several ways: brokers in another order, a port left out, `s3a` for `s3`, a key with a
-leading slash, a namespace with a trailing one, `file:` for `file`, a partition's folder for the table's. Headwater's
-own names have one spelling; the normal form gives all others one, too:
+leading slash, a namespace with a trailing slash, `file:` for `file`, a partition's folder for the table's folder.
+Headwater's producers have one spelling for each dataset; the normal form converts other producers' names to it:
 
 | kind      | platforms                                                | one spelling                                |
 |-----------|----------------------------------------------------------|---------------------------------------------|

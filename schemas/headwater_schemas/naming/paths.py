@@ -133,7 +133,7 @@ def _named(scheme: str, authority: str, raw: str) -> DatasetRef:
 
 
 def _split(uri: str) -> tuple[str, str, str]:
-    # One letter before the colon is a Windows drive, which the pattern's two letters leave to the other branch.
+    # One letter before the colon is a Windows drive: the pattern's scheme has at least two letters.
     if found := _URI.fullmatch(uri):
         scheme, authority, raw = found["scheme"].lower(), found["authority"] or "", found["path"]
     else:

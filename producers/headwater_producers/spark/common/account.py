@@ -17,7 +17,7 @@ _BY_PROPERTY: Final = (
     "spark.yarn.principal",
 )
 _BY_VARIABLE: Final = ("AWS_ROLE_ARN", "AZURE_CLIENT_ID", "GOOGLE_SERVICE_ACCOUNT", "SERVICE_ACCOUNT")
-"""Environment variables with the account: AWS and Azure set theirs in a pod with a workload identity."""
+"""Environment variables with the account: AWS and Azure set their variable in a pod with a workload identity."""
 
 _OF_ONE_START: Final = re.compile(
     r"spark\.(?:app|ui|yarn|repl|kubernetes|openlineage|headwater|history|submit|files|jars|log|org)(?:\.(?!packages$)|$)"

@@ -39,7 +39,7 @@ class TaintedInputError(CaptureError):
 
 
 class CheckpointError(ValueError):
-    """Unreadable checkpoint or micro-batch in it; the text names the file and the reason."""
+    """Unreadable checkpoint, or micro-batch of a checkpoint; the text names the file and the reason."""
 
 
 class UnknownOriginError(CheckpointError):

@@ -27,7 +27,7 @@ from headwater_schemas.variables import OTHER_VARIABLES
 
 ENV_PREFIX: Final = "HEADWATER_"
 PREFIX: Final = "spark.headwater."
-# A character that occurs in no name, and in no value that a person writes.
+# Separator of properties in one text: a control character that nobody writes in a name or value.
 _BETWEEN: Final = "\x1e"
 
 
@@ -331,12 +331,12 @@ class CaptureSettings(BaseSettings):
 
 
 def environment_names() -> frozenset[str]:
-    """Every environment variable that capture reads, for checks of a process's whole `HEADWATER_…` set."""
+    """Return the names of all environment variables that capture reads."""
     return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
 
 
 def _parsed(given: dict[str, Any]) -> dict[str, Any]:
-    """Parse settings that are tables and were given as JSON text."""
+    """Parse the settings of `_TABLES` that were given as JSON text."""
     parsed = dict(given)
     for name, example in _TABLES.items():
         if isinstance(text := given.get(name), str):
@@ -348,7 +348,7 @@ def _parsed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _no_json_in_environment() -> str:
-    """Name of the environment variable of a table that isn't valid JSON."""
+    """Return the environment variable that should hold a JSON object and isn't valid JSON."""
     for name in _TABLES:
         variable = f"{ENV_PREFIX}{name.upper()}"
         try:
@@ -373,7 +373,7 @@ def headwater_properties(spark: Any) -> dict[str, str]:
 
 
 def session_properties(spark: Any) -> dict[str, str]:
-    """Return all properties of a session: the application's, overridden by the session's `spark.conf`."""
+    """Return all properties of a session: properties of the application, overridden by the session's `spark.conf`."""
     # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
     entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
     pairs = (entry.partition(" -> ") for entry in entries)
@@ -394,5 +394,5 @@ def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tup
 
 
 def setting_meant(name: str) -> str:
-    """Return the name of the setting that a misspelt property seems to mean: `spark.headwater.jobNme` ⇒ `job_nme`."""
+    """Convert a property's name to the spelling of settings, known or not: `spark.headwater.jobNme` ⇒ `job_nme`."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix(PREFIX)).lower()

@@ -15,7 +15,7 @@ class EventSink(Protocol):
         """Accept an event for delivery, without waiting for it."""
 
     def flush(self, timeout_seconds: float) -> int:
-        """Wait until all events so far are delivered, or the time is over; log why some aren't.
+        """Wait until all events so far are delivered, or the time is over; log the reason of a delay or failure.
 
         Returns:
             Number of undelivered events: still waiting, or failed.
@@ -38,7 +38,7 @@ class SizedSink(EventSink, Protocol):
     """Sink with a limit of the size of an event."""
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the maximum uncompressed size of an event, as known within the time; it may shrink later."""
+        """Return the maximum uncompressed size of an event. A topic's lower limit counts once it is known."""
 
 
 @runtime_checkable

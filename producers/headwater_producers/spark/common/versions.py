@@ -2,7 +2,7 @@
 
 git checkout           ⇒ repository, branch, commit, and the script's path in it
 installed distribution ⇒ `flights 1.4.2`
-container              ⇒ the image in the setting, else in Spark's properties on Kubernetes
+container              ⇒ the image in the setting `job_image`, else in Spark's properties on Kubernetes
 """
 
 from __future__ import annotations

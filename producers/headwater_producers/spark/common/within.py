@@ -1,4 +1,4 @@
-"""Deadline of an action as a whole: the timeouts of its sockets are per address and per read."""
+"""Deadline of a whole action, such as an HTTP request: a socket's timeout covers only one address or one read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def within(seconds: float, action: Callable[[], T], name: str) -> T:
     """Run an action on a thread of its own, and return its result.
 
     Args:
-        seconds: longest time to wait. The action itself goes on, on a daemon thread: it ends by its own timeouts.
+        seconds: longest time to wait. Afterwards the action continues on its daemon thread until its own timeouts.
 
     Raises:
         TimeoutError: the time was over first.

@@ -53,12 +53,12 @@ class Connector:
     Attributes:
         classes: simple names of the JVM classes that select the connector: relations, V2 tables, commands, streaming
             sources and sinks, scans; and the names of its sinks in a progress (`FileSink[…]`).
-        opens: accessors, by class, of the object that selects another connector. A Delta table's relation is one of
-            files, and its file index is Delta's.
+        opens: by class, the accessor of an inner object that selects the connector instead. For example, a Delta table
+            has the relation class of files, but Delta's own class of file index.
         providers: names of its own format in catalogs.
         kinds, offset: kinds of its streaming sources, and the keys of their offsets, since offsets have no class.
-        needs_start: True if the start offset of a micro-batch is required to know the read range; other sources are
-            bounded by an earlier offset.
+        needs_start: True if the range that a micro-batch read is unknown without its start offset; for other sources an
+            earlier offset gives an upper bound.
         operators: rules for its own operators in a plan's JSON, by class.
     """
 
@@ -87,7 +87,7 @@ class Connector:
         return None
 
     def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
-        """List the changes that DDL makes to datasets; empty if it found nothing to do.
+        """List the changes that a DDL command made to datasets; empty if the command changed nothing.
 
         Raises:
             Exception: as for `read`.

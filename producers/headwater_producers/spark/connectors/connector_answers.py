@@ -70,8 +70,7 @@ class CommittedVersion:
         read: position of the input, if the command reads the table itself, or its files.
         partitions: partitions of the written files; empty if there are none, or too many to list.
         keeps: True if the table still has files of other writes; None if unknown.
-        added: the files that the version in `position` added, by whole paths or within the table; None if that
-            isn't known.
+        added: the files that the version in `position` added, by URI or by path within the table; None if unknown.
     """
 
     position: Position | None
@@ -87,8 +86,8 @@ class BatchLog(Protocol):
     """Log of a table with versions, after one batch command.
 
     Attributes:
-        is_counted: True if the counters of Spark's plan are the command's.
-        nothing: counts of a command without a commit; None: use the counts of Spark's plan.
+        is_counted: True if the counters of Spark's plan count the rows that the command wrote.
+        nothing: counts to report for a command that made no commit; None: the counts of Spark's plan.
     """
 
     is_counted: bool
@@ -98,10 +97,10 @@ class BatchLog(Protocol):
         """Return the table's newest schema, as Spark's JSON."""
 
     def committed(self, columns: Collection[str]) -> CommittedVersion | None:
-        """Return the version that the command has committed; None if it made none, or if unknown.
+        """Return the version that the command has committed; None if there is none, or the version is unknown.
 
         Args:
-            columns: names of the table's columns; partitions by others aren't reported.
+            columns: names of the table's columns; partitions by other names aren't reported.
         """
 
 

@@ -25,7 +25,7 @@ from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Syml
 
 logger = logging.getLogger(__name__)
 
-# Wrappers around the relation that is read, or the table that is written. Spark's own, for all sources.
+# Spark's own plan nodes, for all sources, which wrap the relation, table or source that selects the connector.
 _SCANNED: Final = frozenset({"DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"})
 _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
     "LogicalRelation": lambda plan: kept(plan, "relation"),

@@ -151,7 +151,7 @@ def rdds_of(plan: Any) -> Iterator[Any]:
 
 
 def _frame(leaf: JvmLeaf) -> Leaf | None:
-    """Read a frame that was kept, such as by `checkpoint()`: its columns are the RDD's, with new ids."""
+    """Read a frame whose rows were saved, such as by `checkpoint()`: it has the RDD's columns, with new ids."""
     frames = leaf.context.frames
     frame = frames.of(int(leaf.plan.rdd().id())) if frames is not None else None
     relation = _renumbered(leaf, frame.relation) if frame is not None else None

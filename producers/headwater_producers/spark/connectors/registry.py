@@ -54,7 +54,7 @@ class Registry:
         return iter(self._connectors)
 
     def of(self, subject: Any) -> Iterator[Connector]:
-        """Yield the connectors that declare a JVM object's class; those of an object inside it come first."""
+        """Yield the connectors that declare a JVM object's class; first the connectors of an object inside."""
         if subject is None:
             return
         if (accessor := self._opens.get(class_name(subject))) is not None:
@@ -97,11 +97,11 @@ class Registry:
         return first_answer(each.v2_table(table) for each in self.of(table)) or V2Table(table)
 
     def roots(self, plan: Any) -> list[Any]:
-        """List the plans inside `plan`: itself, or the plans that it has in place of children."""
+        """List the plans that hold the leaves: `plan` itself, or a command's inner plans if it has no children."""
         hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
         if hidden:
             return hidden
-        # Commands whose query is no child show it as an inner child.
+        # A command whose query is no child has the query as an inner child.
         if plan.children().isEmpty():
             return list(items(plan.innerChildren())) or [plan]
         return [plan]

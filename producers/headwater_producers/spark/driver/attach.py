@@ -76,9 +76,9 @@ def attach(
     This session is captured, and so are sessions that `newSession()` creates from it, earlier sessions of the same
     application, and running streaming queries.
 
-    An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
-    then are ignored, with a warning if they differ. A Spark Connect session can't be captured: that is logged, as an
-    error, and the capture that is returned does nothing.
+    If the application is being captured already, its capture is returned and the session joins it; other settings are
+    then ignored, with a warning. A Spark Connect session can't be captured: this is logged as an error, and the
+    returned capture does nothing.
 
     Args:
         spark: the session.
@@ -108,7 +108,7 @@ def attach(
     with _lock:
         if (running := captures.running_capture(spark)) is not None:
             sessions.join(spark)
-            # Repeating a cell of a notebook changes nothing.
+            # A notebook's cell that runs again gives the same settings: no warning.
             given = settings is not None or overrides or sink is not None
             if given and not running.is_as_asked(chosen, sink):
                 logger.warning(
@@ -304,9 +304,9 @@ def _cluster_names(settings: CaptureSettings) -> dict[str, str]:
 
 
 def _cached_max_event_bytes(sink: SizedSink) -> Callable[[], int]:
-    """Return a function for the sink's maximum size of an event, whose first call waits for the brokers' limit.
+    """Return a function that gives the sink's maximum event size.
 
-    The first call is made on capture's worker thread.
+    Its first call, on capture's worker thread, waits for the brokers' limit.
     """
     waits = [_SINK_WAIT_SECONDS]
     return lambda: sink.max_event_bytes(waits.pop() if waits else 0.0)

@@ -3,9 +3,9 @@
 A query whose plan shows no micro-batch is attributed by the thread that ran it, from Spark's own record. Spark
 describes the execution that runs a micro-batch by the query's id, the run's id and the batch's number. Every query on
 that thread, in any session, has this execution as its root. Threads that inherit the thread's local properties count as
-the same thread; other threads of the user don't. A listener doesn't get its query's execution. So the execution is
-searched among the last ones in the store behind Spark's UI (which exists even without the UI): by its metrics'
-accumulators, which are unique, or for an execution without metrics by the text of its plan, including expression ids.
+the same thread; other threads of the user don't. A listener doesn't get the id of its query's execution. So the
+execution is searched among the newest executions in the store behind Spark's UI (which exists even without the UI): by
+the accumulators of its metrics, which are unique; without metrics, by the text of its plan, including expression ids.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Attributor:
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Inside foreachBatch a plan is built for each micro-batch: a number in it, such as the batch's, must not make
-        # it a new plan.
+        # Inside foreachBatch a plan is built for each micro-batch. Plans that differ only in a number, such as the
+        # batch's, count as one plan.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(

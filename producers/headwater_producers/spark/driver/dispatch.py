@@ -78,7 +78,7 @@ class Dispatch:
         heartbeat_seconds: time between heartbeats; 0: no heartbeats.
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.
-        kept: store of open writes, for the next process.
+        kept: store of running writes, with which the next process ends the runs of a killed driver.
         marked: True if the application's commits name its run.
         reads_are_runs: True if a query that only reads is a run.
 
@@ -217,7 +217,7 @@ class Dispatch:
         attribution, description = self._attributor.described(execution, signal.session, earlier)
         if description.is_streaming or description.command in WRAPPING_COMMANDS:
             return
-        # The subject of a failed statement is often unreadable: no lineage is lost.
+        # A failed statement's plan is often unreadable, which isn't a failure of capture: no lineage is lost.
         for failure in description.failures if signal.error is None else ():
             self._failed(failure)
         self._tables.see(description)
@@ -301,7 +301,7 @@ class Dispatch:
         self._running.ended(execution)
 
     def _used_by_code(self, description: PlanDescription, at: datetime) -> None:
-        """Emit a run of the reads whose rows a plan's functions may use; none if each read is a run of its own."""
+        """Emit a run of earlier reads whose rows a plan's functions may use, unless each read is a run of its own."""
         read = None if self._reads_are_runs else self._program.used_by_code(description)
         if read is not None:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
@@ -350,7 +350,7 @@ class Dispatch:
                 self._track(query, query, signal.session, signal.at)
 
     def _track(self, named: Any, query: Any, session: Any, started_at: datetime) -> None:
-        """Track a run. `named`, the query or its start, has the run's ids and name."""
+        """Track a run; `named` is the query or the event of its start: each has the run's ids and name."""
         name = named.name()
         self._streams.started(
             StreamRun(

@@ -1,6 +1,6 @@
 """Emission policies (`emission_policy`): failing a job, or holding it back, until its lineage is durable.
 
-    Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
+    Fence         fail_closed, foreachBatch: holds a micro-batch back until the previous one's lineage is durable
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable; see `overrun`
     Emission      applies one application's policy, and gives the verdict at the end
 

@@ -386,8 +386,8 @@ class Worker:
     def _settle(self) -> None:
         streams = self._streams
         if waiting := streams.pending:
-            # The writes of a micro-batch were posted before its progress. So when the bus is empty they are in the
-            # inbox, and when the inbox is empty, they have been handled.
+            # Spark posts the writes of a micro-batch to the listener bus before its progress. So once the bus is empty,
+            # these writes are in the inbox, and once the inbox is empty, they have been handled.
             if self._bus.drained(_WATCHFUL_SECONDS):
                 self._take_in()
                 streams.settle(waiting, datetime.now(UTC))

@@ -4,9 +4,9 @@ The first `attach` of a process installs them; in applications that aren't captu
 
     DataStreamWriter.foreachBatch        the function is wrapped, to report the micro-batch of each call
     DataStreamWriter.start, toTable      a new session is observed for its streams, too, from its first query on
-    SparkSession.newSession              the new session joins
-    DataFrame.checkpoint, .rdd, …        frames become RDDs or new plans: their own plans are remembered
-    RDD.foreach, .saveAs…                run no query
+    SparkSession.newSession              the new session joins the captured application
+    DataFrame.checkpoint, .rdd, …        the plan of a frame that becomes an RDD or a new plan is remembered
+    RDD.foreach, .saveAs…                reported here, since they run no query
     RDD.collect, .take, …                return rows to the program without a query; so does DataFrame.toLocalIterator
     DataFrameWriter.save                 to Kafka: the topic's end offsets are requested before the write
 
@@ -16,8 +16,8 @@ streams once it starts a query.
 
 A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM only for the
 application's id, and never changes the method's result or exception; no exception of capture leaves it. Only a batch
-write to Kafka waits until the topic's state is known, `capture_topic_wait_seconds` at most; after a write that waited
-in vain, no write waits for PAUSE_SECONDS.
+write to Kafka waits until the topic's state is known, `capture_topic_wait_seconds` at most. After a write that waited
+in vain, the writes of the next PAUSE_SECONDS don't wait.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 PAUSE_SECONDS: Final = 30.0
-"""Time during which no write waits, after a write that waited in vain."""
+"""Time during which writes don't wait, after a write that waited in vain."""
 _NOT_OPTIONS: Final = frozenset({"path", "format", "mode", "partitionBy"})
 _SOURCE: Final = "_headwater_source"
 _KEPT: Final = ("checkpoint", "localCheckpoint")
@@ -276,8 +276,8 @@ class TopicWait:
                 writer.options(**options)
             asked = threading.Event()
             target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
-            # An answer after the write has begun bounds nothing. Mostly it comes before Spark writes, even without a
-            # wait.
+            # Mostly the answer comes before Spark writes, even without a wait. An answer after the write has begun
+            # bounds nothing.
             if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:

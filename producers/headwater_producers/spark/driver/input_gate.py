@@ -1,4 +1,4 @@
-"""Gate before a write: looks up the write's inputs in the graph, and refuses the write if one is held.
+"""Gate before a write: looks up the write's inputs in the graph, and refuses the write if an incident holds one.
 
 An open incident holds the datasets and partitions with its bad data. Answers are cached for CACHE_SECONDS, so that a
 job with hundreds of writes asks about each dataset a few times a minute. A server that gave no answer isn't asked again

@@ -103,7 +103,7 @@ def _without_outbox(settings: CaptureSettings, publisher: Publisher, why: Except
 
 
 def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
-    """Build the publisher's settings from those of capture.
+    """Build the publisher's settings from capture's settings.
 
     Raises:
         CaptureSettingsError: no brokers are set, or a value is out of the publisher's range.
@@ -123,7 +123,7 @@ def publisher_settings(settings: CaptureSettings) -> PublisherSettings:
 
 
 def _section(settings: CaptureSettings, prefix: str) -> dict[str, Any]:
-    """Strip a prefix off settings: `kafka_security_protocol` ⇒ `security_protocol`; unset ones are left out."""
+    """Strip a prefix off settings: `kafka_security_protocol` ⇒ `security_protocol`; without unset settings."""
     return {
         name.removeprefix(prefix): value
         for name in type(settings).model_fields

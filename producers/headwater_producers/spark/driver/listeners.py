@@ -1,23 +1,23 @@
 """Listeners that Spark calls on its own threads, their signals to the worker, and the inbox in between.
 
-Two proxies are registered once per session for its life. Python can't remove a listener, and a second listener would
-receive everything twice: so `SessionListeners` are created once, and `target` switches them. Callbacks come on JVM
-threads (the listener bus; for `onQueryStarted` the query's own, inside `start()`), so they only take references. No
-exception of capture leaves a callback.
+Two py4j proxies (Python objects that the JVM calls) are registered with each session, for the session's whole life.
+Python can't remove a listener, and a second listener would receive everything twice: so `SessionListeners` are created
+once, and `target` turns them on and off. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the
+query's own, inside `start()`), so they only take references. No exception of capture leaves a callback.
 
-This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
-references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
-session weakly. So when the job drops a session, the garbage collectors of both sides free it, and then the proxies.
+This module keeps no session alive: an application may create a session for each request. The JVM's session references
+the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the session weakly.
+So when the job drops a session, the garbage collectors of both sides free the session, then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
 wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
 exceptions included.
 
-A signal's weight estimates the JVM's memory that it keeps from being freed while it waits. A command holds its
-`QueryExecution`: the plan as it was analyzed, optimized and executed, in which each operator has an object for each of
-its columns, and several for what is computed. So a plan weighs its operators times their columns. Both are in Spark's
-text of a plan, which names the first columns of an operator and counts the rest; reading it takes a millisecond for 500
-operators. It is only read if other signals are waiting.
+A signal's weight estimates the JVM memory that can't be freed while the signal waits. A command holds its
+`QueryExecution`: the plan as analyzed, optimized and executed, in which each operator has an object for each of its
+columns, and several for a computed column. So a plan's weight grows with the number of operators times their columns.
+Both numbers are in Spark's text of a plan, which names the first columns of an operator and counts the rest. The text
+is only read if other signals are waiting; this takes a millisecond for 500 operators.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ PASSED_BYTES: Final = 512
 # first columns; computed columns may follow.
 _LEAST_COMPUTED: Final = 0.2
 
-# Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
+# Spark's default number of shown fields: with a lower number, Spark warns about truncation, once a process.
 _SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
@@ -202,7 +202,7 @@ class SessionListeners:
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """Return a `SparkSession` for a JVM session; None when Spark is down: the new session would become the default."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become Python's default session."""
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None

@@ -72,7 +72,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
 
 
 def push(gateway: str, application: str) -> bool:
-    """Replace an application's metrics in the gateway with this process's. A failure is only logged.
+    """Replace an application's metrics in the gateway with this process's metrics. A failure is only logged.
 
     Args:
         gateway: `host:port`, or a URL.

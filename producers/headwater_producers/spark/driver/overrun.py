@@ -122,7 +122,7 @@ class OverrunWatch:
             return tuple(self._stopped.values())
 
     def watch(self, interval: IntervalEvent, *, refused: bool = False) -> None:
-        """Watch an interval that the sink has accepted or `refused`: a refused one never will be durable."""
+        """Watch an interval that the sink has accepted or `refused`: a refused interval never becomes durable."""
         # Reconstructed micro-batches were committed by an earlier run.
         if interval.query_id in self._fenced or interval.provenance is not Provenance.OBSERVED:
             return

@@ -15,10 +15,10 @@ from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKi
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Maximum number of possible inputs; the latest reads stay. Each becomes an input in a write's event."""
+"""Maximum number of possible inputs; the latest reads stay. Each dataset becomes an input in a write's event."""
 
 _READ: Final = "collect"
-"""Command of a read that no write shows; its job is `<app>.collect`."""
+"""Command of a run of reads that no write's plan shows; its job is `<app>.collect`."""
 
 
 class ProgramReads:
@@ -33,7 +33,7 @@ class ProgramReads:
         self._read: set[DatasetRef] = set()
 
     def add(self, inputs: Iterable[PlanInput]) -> None:
-        """Add datasets whose rows have reached the program; which rows isn't tracked."""
+        """Add datasets of which some rows have reached the program."""
         for each in inputs:
             self._inputs.pop(each.dataset, None)
             self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
@@ -41,7 +41,7 @@ class ProgramReads:
             del self._inputs[oldest]
 
     def used_by_code(self, description: PlanDescription) -> Write | None:
-        """Return a read of the datasets that a plan's functions may use in addition to its inputs; each only once.
+        """Return a read of datasets that a plan's functions may use in addition to its inputs; each dataset only once.
 
         A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
         that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.
@@ -55,7 +55,7 @@ class ProgramReads:
         return Write(description=read, written=Counts()) if possible else None
 
     def may_be_in(self, write: Write) -> Write:
-        """Add these datasets to a write as possible inputs, if it may have more sources than its plan shows.
+        """Add the program's reads to a write as possible inputs, if it may have more sources than its plan shows.
 
         A write of rows that the program handed over is included, also through a temporary view: a view has a name but
         no known origin.

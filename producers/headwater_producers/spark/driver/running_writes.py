@@ -66,7 +66,7 @@ class RunningWrites:
 
     Args:
         dedup: cache of emitted job, dataset and plan events.
-        kept: store of open writes, for the next process.
+        kept: store of announced writes, with which the next process ends the runs of a killed driver.
         marked: True if the application's commits name its run.
         clock: monotonic seconds.
     """

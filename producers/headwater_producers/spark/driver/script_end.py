@@ -1,10 +1,10 @@
 """Script ends: success, an exception, an exit status, Ctrl-C.
 
-At the end of the process Python shows neither the exception that ended the script nor the exit status. It shows:
+At the end of the process Python shows neither the exception that ended the script nor the exit status. It only shows:
 
     sys.excepthook: each uncaught exception but SystemExit
-    sys.exit, exit: an exit status on its way, which may still be caught
-    the script's outermost frame, which stays as it was left: its last instruction shows whether it returned
+    sys.exit, exit: the exit status of a SystemExit, which may still be caught
+    the script's outermost frame, which still exists: its last instruction shows whether the script returned
 
 So an exit status counts only if the frame didn't return. `headwater run` calls the script and sees every SystemExit.
 Without `headwater run`, a SystemExit that was raised without those functions is unknown, and counts as success.
@@ -68,7 +68,7 @@ class ScriptEnd:
             self._noted = outcome_of(error)
 
     def outcome(self) -> ApplicationOutcome:
-        """Return the script's outcome, by what is known now.
+        """Return the script's outcome as observed until now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
         the outcome is a success.
@@ -101,7 +101,7 @@ _interrupted = False
 def watch_interrupts() -> None:
     """Note each SIGINT from now on, before other handlers. Idempotent; only on the main thread.
 
-    Each SparkContext sets its own handler.
+    To be called for each SparkContext, since each sets its own handler.
     """
     if threading.current_thread() is not threading.main_thread():
         return

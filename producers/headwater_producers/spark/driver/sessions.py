@@ -140,8 +140,8 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
         REGISTRY.mark_commits(spark, application.marks)
     if is_new:
         return
-    # A query runs in a copy of the session that it was started in, listeners included. A query that is running already
-    # has none.
+    # A query runs in a copy of the session that it was started in, with the listeners of that time. The copy of a query
+    # that is running already lacks capture's listeners.
     for query in spark._jsparkSession.streams().active():
         copy = query.streamingQuery().sparkSessionForStream()
         listeners.register_copy(copy)
@@ -223,7 +223,7 @@ class ActiveSession:
         self._session: Any = None
 
     def become(self, session: Any) -> None:
-        """Make a `SparkSession` active; takes a round trip if another session was."""
+        """Make a `SparkSession` active; takes a round trip if another session was active."""
         if session is self._session:
             return
         self._session = session

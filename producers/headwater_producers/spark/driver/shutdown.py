@@ -120,7 +120,7 @@ def _end(capture: Any, outcome: ApplicationOutcome) -> Exception | None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit with a code other than the script's; during `atexit` only `os._exit` can change it."""
+    """Exit with a code other than the script's; during `atexit` only `os._exit` can change the code."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

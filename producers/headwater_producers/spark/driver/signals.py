@@ -1,7 +1,7 @@
-"""Signals of Spark's listeners and of hooks to the worker: references and the time, nothing read yet.
+"""Signals that Spark's listeners and the hooks send to the worker: JVM references, which only the worker reads.
 
-In a signal, `session` is the `SparkSession` whose listener was called; it also reports queries and writes in copies of
-the session. A py4j reference keeps its JVM object alive until the reference is dropped.
+In a signal, `session` is the `SparkSession` whose listener was called; the listener also reports queries and writes in
+copies of the session. A py4j reference keeps its JVM object alive until the reference is dropped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Wrapped writes: writes inside a command that makes a table from a query. Spark reports both, the inner one first.
+"""Wrapped writes: writes inside a command that makes a table from a query. Spark reports the inner write first.
 
-Several threads may write at once, so other writes may be reported in between.
+Several threads may write at once, so other writes may be reported before the command.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WrappedWrites:
         self._done: deque[tuple[Names, BatchRun]] = deque(maxlen=_REMEMBERED)
 
     def stage(self, description: PlanDescription, write: StagedWrite) -> None:
-        """Keep a write to a table that doesn't exist before its command ends."""
+        """Keep a write to a table that doesn't exist until its command has ended."""
         self._staged.append((names_of(description), write))
 
     def rows_of(self, description: PlanDescription, started_at: datetime, ended_at: datetime) -> StagedWrite | None:
@@ -46,8 +46,8 @@ class WrappedWrites:
     def inside(self, run: BatchRun) -> BatchRun | None:
         """Return the emitted write that this command only wraps; otherwise remember this command's write.
 
-        Both must have the same outcome: a command that fails after its write, because its table can't be created, is
-        emitted.
+        Both must have the same outcome: a command that fails after a successful write, because its table can't be
+        created, is emitted separately.
         """
         inner = self._inner(run)
         if inner is None:
@@ -55,7 +55,7 @@ class WrappedWrites:
         return inner
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
-        """Return a wrapped write with its command's details; None if these add nothing.
+        """Return a wrapped write with its command's details; None if the details add nothing.
 
         The inner write only knows that it replaces a folder's content; it doesn't know the created table or its name.
         """

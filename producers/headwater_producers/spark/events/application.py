@@ -23,7 +23,7 @@ def application_started(context: EventContext, at: datetime, dedup: DedupCache) 
 
 
 def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
-    """Build a RUNNING of the application's run, with the seconds until the next is due."""
+    """Build a RUNNING of the application's run, with the seconds until the next heartbeat."""
     return _state(context, RunEventType.RUNNING, at, run_facets=heartbeat_facet(seconds, context.producer))
 
 

@@ -51,7 +51,7 @@ class BatchRun:
     error: RunError | None = None
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Facets of the run, in addition to those of every run."""
+    """Facets of the run, in addition to the facets that every run has."""
     statement: str | None = None
     """SQL text that the write executes."""
     rows_rejected: int | None = None
@@ -169,7 +169,7 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """List the datasets that a run reads, each once, without positions, which are known at the run's end."""
+    """List the datasets that a run reads, each once, without positions, which are only known at the run's end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 

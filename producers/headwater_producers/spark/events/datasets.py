@@ -88,7 +88,7 @@ def _read(source: PlanInput) -> SchemaDefinition | None:
 
 
 def _output_body(output: PlanOutput) -> DatasetEvent | None:
-    # A lifecycle change is a fact of one moment. An append isn't worth an event.
+    # An output with no fact but its name, such as an append's, needs no event.
     return _unless_empty(
         DatasetEvent(
             dataset=output.dataset,
@@ -136,7 +136,7 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # Changes with only a name in a catalog are looked up here later, and so are former locations of moved tables.
+        # Changes that have only a catalog name, or a new location, are left out: `resolved` looks up their tables here.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -164,7 +164,7 @@ class KnownTables:
         if change.by_name:
             dataset = self._datasets.get(dataset, dataset)
         if change.previous_by_name and previous is not None:
-            # The former location of a moved table that keeps its name is only known if it was seen before.
+            # The former location of a moved table that keeps its name is only known if capture saw it before.
             previous = self._datasets.get(previous, None if _is_moved(change) else previous)
             if _is_moved(change) and previous not in (None, dataset):
                 change = replace(change, lifecycle=LifecycleChange.RENAME)

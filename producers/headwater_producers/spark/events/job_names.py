@@ -7,8 +7,8 @@
 
 `<app>` is `job_name`, by default `spark.app.name`; `<output>` is the last part of the output's name: the folder, the
 table without catalog and schema, the whole topic. Several outputs are joined by `+`, sorted. A query without known
-outputs, as with foreachBatch, has its sink's name in their place. So a name is the same in every run as long as the
-output is.
+outputs, as with foreachBatch, has its sink's name in their place. So a name is the same in every run with the same
+output.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = No
 
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
-    """Return the name of a streaming query's job; `sink`, the sink's short name, is used if it writes no dataset."""
+    """Return the name of a streaming query's job; without named outputs, by its sink's short name."""
     named = _clean(redact(query_name or ""))
     return f"{app}.{named or _short_names(outputs) or _clean(redact(sink or '')) or 'stream'}"
 
 
 def short_name(dataset: DatasetRef) -> str:
-    """Return the last part of a dataset's name: of `/data/daily_report` and `db.daily_report`, `daily_report`."""
+    """Return the last part of a dataset's name: `/data/daily_report` or `db.daily_report` ⇒ `daily_report`."""
     name = redact(dataset.name).rstrip("/")
     if dataset.namespace.startswith("kafka"):
         return _clean(name)

@@ -1,7 +1,7 @@
-"""Left writes: batch writes whose driver ended without reporting their end, and their recovered end.
+"""Left writes: batch writes whose driver ended without reporting the write's end; and the recovered end.
 
-The facet `headwater_write` of START has all facts for finding its commit later: by the next process that attaches, and
-by `headwater reconcile TABLE`, which reads it from the graph.
+The facet `headwater_write` of START has all facts for finding the write's commit later: by the next process that
+attaches, and by `headwater reconcile TABLE`, which reads the facet from the graph.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class WriteTarget:
 
     Attributes:
         format: `delta`, `iceberg`, `parquet`, …; None if unknown.
+        names: the dataset's other names, in catalogs.
     """
 
     dataset: DatasetRef
@@ -184,7 +185,7 @@ class WriteFate(StrEnum):
     Attributes:
         COMMITTED: the log has this write's commit.
         NOTHING: the log has no commit of this write, and goes back to the write's start.
-        UNKNOWN: there is no evidence.
+        UNKNOWN: the log shows neither.
     """
 
     COMMITTED = "COMMITTED"

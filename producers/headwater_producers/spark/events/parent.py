@@ -4,8 +4,8 @@
     spark.openlineage.rootParentJobNamespace, …rootParentJobName, …rootParentRunId  the run at the top: the root
     OPENLINEAGE_PARENT_ID=<namespace>/<job>/<run id>, OPENLINEAGE_ROOT_PARENT_ID    the same, in the environment
 
-Airflow's provider sets either. A property wins over a variable. Malformed values are left out, with a warning. Sources:
-OpenLineage's Spark integration (job hierarchy) and its dbt integration, which defined the variables.
+Airflow's provider sets the properties or the variables. A property wins over a variable. Malformed values are left out,
+with a warning. Sources: OpenLineage's Spark integration (job hierarchy) and dbt integration (variables).
 """
 
 from __future__ import annotations

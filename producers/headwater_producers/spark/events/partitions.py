@@ -16,7 +16,7 @@ for an overwrite of partitions, `overwritten` (partitions whose earlier rows are
 dataset: the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
 
 BRANCH: Final = "headwater_branch"
-"""Output facet with the `name` of an Iceberg branch: readers of the table don't see its rows."""
+"""Output facet with the `name` of an Iceberg branch: readers of the table don't see the branch's rows."""
 
 _SUBSET: Final = "subset"
 

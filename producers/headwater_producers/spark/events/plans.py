@@ -178,7 +178,7 @@ def _coarse(edge: ColumnEdge, *, by_field: bool) -> ColumnEdge:
 
 
 def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
-    """Join the edges of all lineages, in canonical order; complete only if every lineage is."""
+    """Join the edges of all lineages, in canonical order; complete only if every lineage is complete."""
     if len(lineages) == 1:
         return canonical_lineage(lineages[0])
     datasets: dict[DatasetRef, int] = {}

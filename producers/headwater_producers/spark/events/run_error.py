@@ -22,7 +22,7 @@ MAX_STACK_CHARS: Final = 8_000
 # `org.apache.spark.SparkException: text`; the class name has dots, and no spaces.
 _HEAD: Final = re.compile(r"^([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::\s*|$)")
 _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |Suppressed: )")
-# Py4J's sentence about an error in a Python function called by the JVM, such as foreachBatch's; its traceback follows.
+# Py4J's sentence about an error in a Python function called by the JVM, as by foreachBatch; a traceback follows.
 _PROXY: Final = "An exception was raised by the Python Proxy. Return Message: "
 _TRACEBACK: Final = "Traceback (most recent call last):\n"
 # `ValueError: text` below the indented lines of a traceback.
@@ -34,7 +34,7 @@ _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w{5}\s*\Z")
 def from_java_text(text: str) -> RunError:
     """Parse `Throwable.toString`, or a whole printed stack trace.
 
-    For a failed foreachBatch function, the error is the function's own, not the one of Py4J and Spark around it.
+    For a failed foreachBatch function, the error is the function's own, without Py4J's and Spark's errors around it.
     """
     return _of_function(text) or _of_java(text)
 
@@ -47,7 +47,7 @@ def _of_function(text: str) -> RunError | None:
         return None
     message = _SQLSTATE.sub("", last[raised.end() :]).strip()
     if (called := _OF_PY4J.match(message)) is not None:
-        # The function called the JVM in turn.
+        # The function itself called the JVM, where the error occurred.
         cause = _of_java(message[called.end() :])
         kind, message = cause.type, cause.message
     else:

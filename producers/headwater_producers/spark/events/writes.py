@@ -81,8 +81,8 @@ class Write:
     """Executed command that writes.
 
     Attributes:
-        commits: True if the table's log has a commit that may be this write's; None if the target has no log, or its
-            log couldn't be read.
+        commits: True if the table's log has a commit that may belong to this write; None if the target has no log, or
+            its log couldn't be read.
         possibly_of: True if each input is only a possible source, because the program handed over the rows.
         ran_jobs: whether Spark ran any job during the command. It is looked up only where nothing else shows whether
             rows were written (mode "ignore" over JDBC); else None.
@@ -110,7 +110,7 @@ class Write:
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """Return the datasets written. Counts are the command's: they can't be split among several outputs."""
+        """Return the datasets written. Counts are of the whole command: they can't be split among outputs."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -214,7 +214,7 @@ def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Cer
 def _lifecycle(output: PlanOutput) -> dict[str, str]:
     """Build OpenLineage's facet `lifecycleStateChange` of an output that the write creates or overwrites.
 
-    It is attached to the output of the run, because the facet of the dataset shows only the last write.
+    The facet is attached to the run's output, because the facet of the dataset shows only the last write.
     """
     if output.lifecycle is None:
         return {}
@@ -222,7 +222,7 @@ def _lifecycle(output: PlanOutput) -> dict[str, str]:
 
 
 def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
-    """Join the outputs of writes inside foreachBatch, each dataset once, with the inputs of each."""
+    """Join the outputs of writes inside foreachBatch: one use per dataset, with the inputs of its writes."""
     return join_outputs(
         msgspec.structs.replace(use, inputs=made_from(write.description)) for write in writes for use in write.outputs()
     )

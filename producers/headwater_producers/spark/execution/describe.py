@@ -70,8 +70,8 @@ def describe(
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
         frames: frames that became RDDs, and that the plan may start from.
-        earlier: description of the same execution, with the same arguments, from while it ran. Its plan isn't read
-            again if it was understood completely: a plan doesn't change, and reading many columns takes most of the
+        earlier: description of the same execution, with the same arguments, made while the execution ran. A plan that
+            was understood completely isn't read again: it doesn't change, and reading many columns takes most of the
             time. The command's output is read again, since the command's end may have changed it.
         is_running: True if the query hasn't ended. Then its executed plan isn't read: some of Spark's commands take
             their settings on first access, from the thread that accesses them.
@@ -265,7 +265,7 @@ class _Description:
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
         inputs = tuple(reader.inputs)
-        # An unreadable part may be readable next time: a reused frame's report may have come meanwhile.
+        # An unreadable part may be readable next time: the report of a reused frame may come in between.
         if not self.problems and not self.leaves.failures:
             self.read = Upstream(relation=relation, inputs=inputs)
         return relation, inputs
@@ -286,7 +286,7 @@ class _Description:
         except Exception as error:
             return WrittenOutputs(problem=self._failed(f"what a {name} writes", error))
         if written is None:
-            # DROP, ALTER and similar commands have no columns; other commands write nothing outside the application.
+            # DROP, ALTER and similar commands have no columns; commands in WRITES_NOTHING write no dataset.
             if not columns or name in WRITES_NOTHING:
                 return WrittenOutputs()
             written = WrittenOutputs(problem=f"what a {name} writes isn't known")

@@ -123,7 +123,7 @@ def scan_names(leaf: Any) -> frozenset[str] | None:
         case "BatchScanExec":
             return frozenset({str(leaf.table().name())})
         case "RowDataSourceScanExec":
-            # Only its positions name the dataset.
+            # Such a scan has no dataset name of its own; its connector may have one, in `Scanned`.
             return frozenset()
         case _:
             return None

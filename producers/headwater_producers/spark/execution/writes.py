@@ -124,10 +124,10 @@ def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
 
 
 def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
-    """Give a successful write its table's own schema in place of the query's.
+    """Give a successful write the schema of its table in place of the query's schema.
 
-    `INSERT INTO t (id)` has only some of the columns, and `mergeSchema` adds some. The schema is the newest version's
-    at the time of the call.
+    `INSERT INTO t (id)` has only some of the columns, and `mergeSchema` adds some. The result is the schema of the
+    newest version at the time of the call.
 
     Args:
         log: log of the written table; None if it couldn't be read: then no columns are reported.

@@ -95,5 +95,5 @@ def _streaming_nodes(plan: Any) -> list[tuple[Any, bool]]:
         if node.isStreaming():
             found.append((node, has_watermark))
         waiting.extend((each, has_watermark) for each in items(node.children()))
-    # An operator among the further nodes could keep records for longer.
+    # An operator beyond the limit of nodes could keep records for longer.
     return [] if waiting else found

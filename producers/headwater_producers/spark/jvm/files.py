@@ -64,7 +64,7 @@ class LocalTextFiles:
         """Return the file's text in UTF-8; None if the file doesn't exist.
 
         Raises:
-            OSError: it exists and can't be read.
+            OSError: the file exists and can't be read.
         """
         try:
             return plain(path).read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ class LocalTextFiles:
         """List the names in a folder, unordered; empty if the folder doesn't exist.
 
         Raises:
-            OSError: it exists and can't be read.
+            OSError: the folder exists and can't be read.
         """
         try:
             return [each.name for each in plain(folder).iterdir()]
@@ -105,7 +105,7 @@ class JvmFiles:
         """Return the file's text in UTF-8; None if the file doesn't exist.
 
         Raises:
-            OSError, Py4JError: it exists and can't be read.
+            OSError, Py4JError: the file exists and can't be read.
         """
         if is_local(path):
             return self._local.read(path)
@@ -125,7 +125,7 @@ class JvmFiles:
         Takes one request to the file system, and some round trips for each name.
 
         Raises:
-            OSError, Py4JError: it exists and can't be read.
+            OSError, Py4JError: the folder exists and can't be read.
         """
         if is_local(folder):
             return self._local.names(folder)

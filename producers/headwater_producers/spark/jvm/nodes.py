@@ -37,7 +37,7 @@ _MAX_LEAVES: Final = 200
 
 
 def opened(node: Any) -> Any:
-    """Return the node inside a plan's root, if the root is one of Spark's wrappers, such as adaptive execution's."""
+    """Return the node inside a plan's root, if the root is one of Spark's wrappers, such as adaptive execution."""
     while (accessor := _INSIDE.get(class_name(node))) is not None:
         node = getattr(node, accessor)()
     return node
@@ -64,13 +64,13 @@ def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
 
 
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
-    """Return the ids of leaves that ran once more than the query needs them, so that their row counters are too high.
+    """Return the ids of leaves that ran more often than the query needs, so that their row counters are too high.
 
     An empty set for most plans; None if the plan is too large to search.
 
-    To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
-    exchange to sample it, and a third time for partitions that turn out to be large. The scans' counters count every
-    run. Operators below another exchange don't run again, because the exchange keeps their result. See
+    To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs the plan below the
+    exchange to sample its rows, and runs partitions that turn out to be large a third time. The scans' counters count
+    every run. Operators below another exchange don't run again, because the exchange keeps their result. See
     `RangePartitioner` in
     https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/Partitioner.scala
     """

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 from urllib.parse import unquote
 
-# Complete paths: with a scheme and a host, or local. hdfs:/data and hdfs:///data lack the host: it is the default one.
+# Complete paths: with a scheme and a host, or local. hdfs:/data and hdfs:///data lack the host: Hadoop adds it.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]|file:/")
 
 

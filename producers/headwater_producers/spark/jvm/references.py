@@ -3,7 +3,7 @@
 A reference of py4j holds each method that was called on it, and each method holds its reference. Such a cycle stays
 until Python's garbage collector runs. The collector examines older objects only once their number has grown by a
 quarter, in a driver after a hundred writes or more. Until then the JVM keeps each object, such as a query's execution
-with all its plans. References of the user's code stay py4j's own; capture's references remember nothing.
+with all its plans. References of the user's code stay py4j's own; capture's references don't hold methods.
 """
 
 from __future__ import annotations

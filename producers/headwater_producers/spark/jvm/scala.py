@@ -73,7 +73,7 @@ def private(value: Any, name: str) -> Any:
     cls = value.getClass()
     while cls is not None:
         for field in cls.getDeclaredFields():
-            # Scala may prefix it: org$apache$spark$…$$name.
+            # Scala may prefix the field's name: org$apache$spark$…$$name.
             if str(field.getName()).rsplit("$", 1)[-1] == name:
                 field.setAccessible(True)
                 return field.get(value)

@@ -22,8 +22,8 @@ def estimated_bytes(plan: Any, enough: int) -> int:
     """Estimate the size of a plan's JSON in bytes, within about a factor of two; stops counting beyond `enough`.
 
     An expression repeats the type of each column that it uses, for a struct with all its fields: selecting 1,000 fields
-    of one struct repeats a million. So an operator's size is the number of its expressions times the mean size of the
-    used types. Some 8 round trips for each operator.
+    of one struct repeats a million fields. So an operator's size is the number of its expressions times the mean size
+    of the used types. Some 8 round trips for each operator.
     """
     total, waiting = 0, [plan]
     while waiting and total <= enough:

@@ -26,7 +26,7 @@ TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
-"""Names of commands in listeners, in addition to 4.0's: the write within CREATE TABLE AS, since 4.2."""
+"""Names of commands in listeners, in addition to those of Spark 4.0: the write within CREATE TABLE AS, since 4.2."""
 
 
 WRAPPING_COMMANDS: Final = frozenset({"SaveAsV1TableCommand"})
@@ -66,7 +66,7 @@ def plan_text(plan: Any, fields: int) -> str:
 
 
 def selected_directories(scan: Any) -> str:
-    """Return the directories of a `FileSourceScanExec` with their chosen files, as text: in a listing since 4.0."""
+    """Return the directories of a `FileSourceScanExec` with their chosen files, as text; since 4.0 in a listing."""
     selected = scan.selectedPartitions()
     directories = selected if isinstance(selected, JavaArray) else private(selected, "partitionDirectories")
     # One round trip for the whole array; py4j would fetch its elements one by one.
@@ -79,7 +79,7 @@ def rdd_class() -> Any:
 
 
 def frame_class() -> Any:
-    """Return the class of a classic session's frames: since 4.0 `DataFrame` is a base of Spark Connect's, too."""
+    """Return the class of a classic session's frames: since 4.0 `DataFrame` is also Spark Connect's base."""
     return _first_module("pyspark.sql.classic.dataframe", "pyspark.sql.dataframe").DataFrame
 
 

@@ -2,10 +2,10 @@
 
     <outbox>/<destination>/writes/<run id of the application>.db
 
-The file is created with the first announced write, and removed when an application ends without open writes.
-Its lock ends with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
-START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. Only
-the worker's thread uses the file; if the disk fails, open writes are lost, but the job isn't affected.
+The file is created with the first announced write, and removed when an application ends without open writes. Its lock
+ends with the process (`outbox.locked_file`): a file that can be opened belongs to a dead driver. Each row has the START
+of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. Only the
+worker's thread uses the file; if the disk fails, open writes are lost, but the job isn't affected.
 """
 
 from __future__ import annotations

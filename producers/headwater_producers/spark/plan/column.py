@@ -115,7 +115,7 @@ class ValueLineage:
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
             for a value that was built in the query also its members by `member_step`, a map's keys by `KEY`, its length
             by `LENGTH`, and a struct's nullness by `PRESENCE`.
-        encoded: the encoded value, if this one is an encoding (JSON, Avro, CSV), e.g. by `to_json`, or a topic's
+        encoded: the encoded value, if this value is an encoding (JSON, Avro, CSV), e.g. by `to_json`, or a topic's
             payload.
         type: data type, as far as known.
         constants: all possible values, if known: the literal, or the literals of a CASE.
@@ -157,10 +157,10 @@ def combine(
 
 
 def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
-    """Return `columns` as influences of `kind` with `text` (else their own texts), and with their influences.
+    """Return the direct sources of `columns` as influences of `kind`, and the influences that `columns` already have.
 
-    Existing influences keep their kind (a filter on a window function's result also depends on the partition keys, but
-    the window used them): only direct sources get the new kind.
+    The new influences have `text`; None: their column's own text. Existing influences keep their kind: a filter on a
+    window function's result also depends on the partition keys, but it is the window that used the keys.
     """
     found: set[Indirect] = set()
     for column in columns:
@@ -171,7 +171,7 @@ def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = N
 
 
 def inline(column: ValueLineage) -> str:
-    """Return the column's text as a part of another's; a long one becomes its digest, so texts stay distinct."""
+    """Return the column's text for use in another text; a long text becomes a digest, so texts stay distinct."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 
 

@@ -103,10 +103,10 @@ class PlanOutput:
         schema: the written fields, including those of a topic's payload (`value.carrier`) if they are known.
         mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
-        partition: single partition that gets all rows, as far as the statement names it: values of some or all of these
-            columns. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
-        overwritten: partition that an overwrite empties first; without columns, every partition that gets rows; None:
-            only some rows are replaced, or it is unknown.
+        partition: single partition that gets all rows, as far as the statement names it: values of some or all of the
+            partition columns. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
+        overwritten: partition that an overwrite empties first; `()`: every partition that gets rows; None: only some
+            rows are replaced, or the partition is unknown.
         branch: branch of an Iceberg table that got the rows; None for the main branch.
         lifecycle: CREATE, OVERWRITE …, if the command implies it.
         connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold
@@ -169,7 +169,7 @@ class StreamingLink:
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
         pattern_sources: indices of the sources that subscribe to a pattern of topics. Before the first progress their
-            topics and inputs are unknown; each new topic adds some.
+            topics and inputs are unknown; each new topic adds an input.
     """
 
     query_id: str | None = None

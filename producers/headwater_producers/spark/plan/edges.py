@@ -46,11 +46,11 @@ class OutputFields:
     dataset: DatasetRef
     fields: tuple[OutputField, ...] = ()
     payload: bool = False
-    """True if an encoded field's parts are fields of the dataset: a topic's."""
+    """True for a topic: the parts of an encoded field, such as `value`, are fields of the dataset."""
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, ValueLineage]]:
-    """Yield the field and all parts in its type, parents first; for a payload, also its parts."""
+    """Yield the field and all parts in its type, parents first; for a topic's payload, also the encoded parts."""
     yield from _unfold((field.name,), field.column, field.type)
     encoded = field.column.encoded
     if payload and encoded is not None:

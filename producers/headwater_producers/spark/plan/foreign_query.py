@@ -1,7 +1,7 @@
 """Foreign queries: column lineage of SQL that another database runs, read by sqlglot if installed.
 
-An ambiguity in the text (a column that may belong to either of two tables, an unknown construct) makes the whole query
-unread: half a reading would be a guess. A `*` of one table is resolved if the names of the result's columns are known.
+If the text has an unknown construct, or is ambiguous (a column that may belong to either of two tables), the whole
+query counts as unread: a partial reading would be a guess. A `*` of one table needs the names of the result's columns.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ gets the database's case: lower in Postgres, upper in Oracle, unchanged in SQL S
 the query spells it, like a table that is read without a query."""
 
 WRITTEN = "written"
-"""Key of a table node's name in the query, kept through sqlglot's normalization."""
+"""Key under which a table node keeps its name as the query spells it: sqlglot normalizes names."""
 
 _CLAUSES = {
     "where": Kind.FILTER_DEPENDENCY,

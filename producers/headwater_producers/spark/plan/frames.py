@@ -33,7 +33,7 @@ class KnownFrames:
     def remember(self, rdd: int, frame: Upstream) -> None:
         """Remember a frame's lineage under the RDD with its rows."""
         relation = frame.relation
-        # An operator knows more columns than its output has.
+        # Only the output's columns are kept: a relation may have further ones.
         own = relation.with_output(zip(relation.output, relation.ordered(), strict=True))
         with self._lock:
             self._forget(rdd)

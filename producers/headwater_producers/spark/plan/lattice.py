@@ -6,8 +6,8 @@ black box may return anything. The order of the kinds:
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
 RENAME isn't part of this order: it is a COPY whose first and last names differ. A column renamed and renamed back is a
-COPY. `masking` stays True: if the value before one step can't be read back, the chain's can't either. Values computed
-from a constant are constants, except by a black box.
+COPY. `masking` stays True: if one step's input can't be read back from its output, the chain's input can't, either.
+Values computed from a constant are constants, except by a black box.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Members of arrays and maps that the query builds: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
 
-A column has the members as parts, by `member_step`, and one more part for any other member: null. The result of a
-function without a rule for members has no such parts: each element may come from any member.
+The column of such an array or map has each member as a part, by `member_step`, and one more part, null, for all members
+that it doesn't have. The result of a function without a rule for members has no such parts: each element may come from
+any member.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def map_members(keys: Sequence[ValueLineage], values: Sequence[ValueLineage]) ->
 
 
 def array_items(array: ValueLineage) -> list[ValueLineage] | None:
-    """Return all elements of an array, in order; None if they aren't known individually (one of two arrays)."""
+    """Return all elements of an array, in order; None if unknown, as in an array that is one of two arrays."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None

@@ -157,7 +157,7 @@ def without_keys(name: str) -> str:
         parts.append(f"{name[done : found.end()]}{shown}, {HIDDEN})")
         others = [each.strip() for each in arguments[1:]]
         if end is None or (others != [HIDDEN] and len(arguments) != _CIPHER_ARGUMENTS[(found[1] or found[2]).lower()]):
-            # A comma or a bracket is part of the key: its end is unknown.
+            # A comma or a bracket is part of the key, so the key's end is unknown.
             before = name[: found.start()]
             return "".join(parts) + ")" * max(before.count("(") - before.count(")"), 0)
         done = end
@@ -179,7 +179,7 @@ def without_literals(name: str) -> str:
 
 
 def _arguments(name: str, start: int) -> tuple[list[str], int | None]:
-    """Return the arguments of the call whose bracket opens here, and the position after it; None if it isn't closed."""
+    """Return the arguments of the call that opens before `start`, and the position after it (None: never closed)."""
     arguments: list[str] = []
     depth, begin = 0, start
     for found in _DELIMITER.finditer(name, start):

@@ -243,7 +243,7 @@ def length_of(containers: Iterable[ValueLineage]) -> ValueLineage:
 
 
 def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
-    """Add the length's sources to a value computed from all elements, if it has no source in the array itself."""
+    """Add the length's sources to a value computed from all elements, if the value has no source in the array."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
@@ -252,7 +252,7 @@ def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
 
 
 def has_part_of(found: Iterable[DirectSource | Indirect], whole: DirectSource) -> bool:
-    """Return True if any of these has the source of `whole`, or one of its parts, as a source or an influence."""
+    """Return True if one of `found` has the field of `whole`, or a part of that field."""
     if whole.field is None:
         return True
     path = whole.field.path or ()

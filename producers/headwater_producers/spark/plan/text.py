@@ -80,7 +80,7 @@ _NAMES = {
 _REPLACED_AT_RUNTIME = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
-"""Classes that Spark replaces by the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
+"""Classes of expressions that Spark replaces before a run: `nvl(a, b)` by `coalesce(a, b)`."""
 _FORMS = {
     "Not": "not {}",
     "IsNull": "({} is null)",

@@ -29,7 +29,7 @@ class WrittenOutputs:
         staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
         generated: columns that the table adds to the query's columns.
         replaced: influences on the choice of the existing rows that are replaced.
-        read: inputs that the command has in addition to its query's.
+        read: inputs of the command in addition to the inputs of its query.
         copied: True if the command copies the first of `read`: each column comes from the column of the same name, or
             from the whole dataset if the dataset's columns are unknown.
     """

@@ -101,7 +101,7 @@ def _attach(session: Any, request: RunRequest) -> None:
         attach(session, **settings)
     except Exception as error:
         if status := exit_status(error, session if classic else None, request):
-            # Also if the script catches the exception that ends it, or creates its session in another thread.
+            # For a script that catches the exception that should end it, or creates its session in another thread.
             shutdown.ends_with(status)
             _refuse(f"lineage isn't captured: {error}", status)
         raise

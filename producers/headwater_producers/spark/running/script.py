@@ -1,7 +1,7 @@
 """Script run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
 
-The interpreter handles exceptions, so exit status, `sys.exit` and Ctrl-C work as usual. Only the frames below the
-script's are removed from the traceback before it is printed.
+The interpreter handles exceptions, so exit status, `sys.exit` and Ctrl-C work as usual. Only the runner's
+frames, below the script's frames, are removed from the printed traceback.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each micro-batch is emitted as RECONCILED, without a run. If the micro-batch was observed, too, the two events merge,
-and the observed one wins. Files are read for a few micro-batches at a time, so that the worker can do other work in
+and the observed event wins. Files are read for a few micro-batches at a time, so that the worker can do other work in
 between. Micro-batches that the checkpoint no longer has are reported as a gap.
 """
 
@@ -79,7 +79,7 @@ class BackfillTask:
         if self.gone:
             joined = bool(found) and found[0][0] == self.gone.stop
             found[: int(joined)] = [(self.gone.start, found[0][1] if joined else self.gone.stop - 1)]
-        # Before this start another process may have emitted them.
+        # A process before this start may have emitted the missing micro-batches.
         certainty = EarlierEmission.UNKNOWN if at_start and self.noted is None else EarlierEmission.NEVER
         run = self.run
         return [
@@ -88,10 +88,10 @@ class BackfillTask:
         ]
 
 
-# Micro-batches in one step. Each has two to four small files: 10 take about 5 ms on a local disk, 1 s in an object
-# store.
+# Maximum number of micro-batches in one step. Each has two to four small files: 10 micro-batches take about 5 ms on a
+# local disk, 1 s in an object store.
 STEP: Final = 10
-# Micro-batches rebuilt before they are sent.
+# Maximum number of rebuilt micro-batches that wait to be sent.
 _MAX_HELD: Final = 50
 
 

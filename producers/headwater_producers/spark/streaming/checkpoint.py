@@ -1,4 +1,4 @@
-"""Checkpoint of a streaming query: its micro-batches, and its records of each.
+"""Checkpoint of a streaming query: records of its micro-batches and sources.
 
     metadata          {"id": "<query id>"}
     offsets/<n>       written when micro-batch n is planned: a version line, its metadata (time, watermark before, the
@@ -83,7 +83,7 @@ class QueryLog:
         return self._numbers("offsets")
 
     def sources(self) -> int:
-        """Return the number of sources with files in the checkpoint; some sources never have any."""
+        """Return the number of sources with files in the checkpoint; some sources never write files there."""
         return len(self._numbers("sources"))
 
     def batch(self, batch_id: int) -> LoggedBatch:
@@ -96,7 +96,7 @@ class QueryLog:
         text = self.root.read(f"offsets/{batch_id}")
         if text is None:
             raise CheckpointError(f"{name} isn't there any more")
-        # Not splitlines: it also splits at separators that JSON may contain.
+        # `splitlines` would also split at separators that JSON may contain.
         version, _, body = text.partition("\n")
         if version.strip() != "v1":
             raise CheckpointError(f"{name} has version {version[:20]!r}; only v1 is known")

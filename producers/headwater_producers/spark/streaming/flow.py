@@ -124,8 +124,8 @@ class StreamEmitter:
     def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
         """Emit a committed micro-batch, perhaps again: of two events the one with the later `at` is the newer one.
 
-        New facts that it brings are emitted first: datasets and column lineage of the writes inside foreachBatch, new
-        topics of a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
+        New facts of the micro-batch are emitted first: datasets and column lineage of the writes inside foreachBatch,
+        new topics of a subscribed pattern, and, if a dataset is new, RUNNING with all the run's datasets so far.
 
         Args:
             now: monotonic seconds; the interval's wait in the buffer for further intervals begins here.

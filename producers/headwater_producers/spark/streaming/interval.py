@@ -4,7 +4,7 @@ An entry is built from the micro-batch's progress, the sources' logs in the chec
 inside foreachBatch.
 
 A progress is read from `StreamingQueryProgress.json`. Spark reports a trigger without new data under
-the id of the next batch, which hasn't run; `QueryProgress.executed` distinguishes the two.
+the id of the next batch, which hasn't run; `QueryProgress.executed` is then False.
 
 An interval sums the state rows, the state bytes and the rows dropped as late of all stateful operators. The numbers of
 each operator are in its run: `stream_run.StateTally`.
@@ -407,8 +407,7 @@ def source_offsets(
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
     """Return the number of rows of a source in a micro-batch, each counted once; None if unknown.
 
-    A count above the number of offsets in the range comes from several reads of the range, if it is a multiple of that
-    number.
+    A count that is a multiple of the number of offsets in the range comes from several reads of the range.
 
     Args:
         ranges: ranges read; None if no connector reads the source's offsets.

@@ -1,7 +1,7 @@
 """Interval events of a streaming query: its buffered micro-batches, and the record of its last emitted one.
 
-    batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
-    event └──────┘ └───┘
+    batch 7 8 9 10│11│12│13 …        a new plan in 11, a stop after 12
+    event └──────┘ └┘ └┘
 
 A completed micro-batch is sent alone or with others in one IntervalEvent. It waits for others only if the previous one
 ended within the last second; micro-batches of slower queries are sent at once. The buffer is sent when it is full or
@@ -13,10 +13,10 @@ The last emitted micro-batch of each query is kept for the next process that sta
 
     <outbox>/<destination>/queries/<query id>.json
 
-The checkpoint records neither the last emitted micro-batch nor its plan, quality and versions. The file decides only if
-micro-batches that were purged from the checkpoint are a gap, and if the first micro-batch of a start is a change of
-version. No event is left out because of the file. It is written without waiting for the disk, and is as durable as the
-outbox's path. Without the file, the last emitted micro-batch is unknown.
+The checkpoint records neither the last emitted micro-batch nor its plan, quality and versions. The file only decides
+whether micro-batches that were purged from the checkpoint are a gap, and whether the first micro-batch of a start
+changes the version. No event is left out because of the file. It is written without waiting for the disk, and is as
+durable as the outbox's path. Without the file, the last emitted micro-batch is unknown.
 """
 
 from __future__ import annotations

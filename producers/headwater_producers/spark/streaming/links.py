@@ -73,7 +73,7 @@ class BatchLinks:
         return self.made_of(write.rdds) or self._last_call(write)
 
     def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
-        """Return the latest micro-batch that has one of these RDDs: several have some if frames were collected."""
+        """Return the latest micro-batch that has one of these RDDs: a function can join frames of several."""
         known = [rdd for rdd in rdds if rdd in self._rdds]
         return self._rdds[max(known)] if known else None
 

@@ -82,8 +82,8 @@ class Rebuilder:
         """Rebuild a committed micro-batch.
 
         The start offset is in the log of the previous micro-batch. If that file is gone, the range begins at the last
-        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends only on the end
-        offsets, so the id stays the same.
+        known offsets (for Kafka at the query's first offsets) and is an UPPER_BOUND. The event id depends only on the
+        end offsets, so the id stays the same.
 
         Raises:
             CheckpointError: the range that the micro-batch read is unknown.

@@ -135,7 +135,7 @@ class RunBatches:
             which they are emitted anyway.
         state: rows that stateful operators keep and have dropped.
         left_out: micro-batches to backfill from the checkpoint, unless they are emitted first. Either emitting them
-            failed, or the checkpoint had them at START and by the clock they were the run's own.
+            failed, or the checkpoint had them at START and by the clock they belonged to the run.
     """
 
     def __init__(self) -> None:

@@ -44,7 +44,7 @@ def _created_v2(command: JvmCommand) -> Change:
 
 
 def _all_new(change: DdlChange) -> DdlChange:
-    """Mark the columns of a replaced table as dropped: no old row is left, so none continues an old column."""
+    """Mark all columns of a replaced table as dropped: no old row is left, so no new column continues an old one."""
     whole: list[str] = []
     for field in change.schema.fields if change.schema is not None else ():
         # A column comes before its nested fields, which change with it.
@@ -78,7 +78,7 @@ def _created_like_v2(command: JvmCommand) -> Change:
 
 
 def altered_v2(command: JvmCommand) -> Change:
-    """Describe an ALTER of a table of a V2 catalog, which the command has as its child."""
+    """Describe an ALTER TABLE in a V2 catalog: the command's child is the table."""
     table = command.plan.child()
     return (of_v2(table.catalog(), table.identifier(), command.context, LifecycleChange.ALTER),)
 
@@ -113,7 +113,7 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
     """Convert a field's path from DDL's form to the reported one: `legs.element.origin` ⇒ `legs.[].origin`.
 
     Args:
-        known: paths of the fields that the table has. It includes the parents of the field, whatever the change is.
+        known: paths of the table's fields after the change; the parents of the changed field are always among them.
     """
     path: tuple[str, ...] = ()
     for part in parts[:-1]:
@@ -145,7 +145,7 @@ def _relocated_v1(command: JvmCommand) -> Change:
 
 
 def _moved(change: DdlChange, name: DatasetRef) -> DdlChange:
-    """Mark a change as a RENAME of the table's former location, if its name in the catalog was seen before."""
+    """Add the table's catalog name: if capture saw the former location by this name, the change becomes a RENAME."""
     return change if change.dataset == name else replace(change, previous=name, previous_by_name=True)
 
 
@@ -243,7 +243,7 @@ def of_v2(catalog: Any, identifier: Any, context: SessionContext, lifecycle: Lif
 def _of_table(
     catalog: Any, identifier: Any, table: Any | None, context: SessionContext, lifecycle: LifecycleChange
 ) -> DdlChange:
-    """Describe the DDL change of a V2 table as its catalog has it; `table` is None if the catalog has none."""
+    """Describe the DDL change of a V2 table; `table` is None if the catalog doesn't have the table."""
     entry = named(context, catalog, identifier, table)
     described = REGISTRY.v2_table(table) if table is not None else None
     return DdlChange(

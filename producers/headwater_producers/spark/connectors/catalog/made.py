@@ -58,5 +58,5 @@ def _since_start(context: SessionContext, created: int) -> bool:
 
 
 def _not_before(created: int, planned: int) -> bool:
-    # Hive keeps seconds, by its own clock.
+    # Hive stores creation times in whole seconds.
     return created >= (planned if created % 1000 else planned // 1000 * 1000)

@@ -178,7 +178,7 @@ def with_replaced(
     Args:
         written: description of the write; must have one output.
         condition: the JVM's resolved expression that selects the rows to be replaced.
-        columns: the table's partition columns; None: the output's.
+        columns: the table's partition columns; None: the output's partition columns.
     """
     output = written.outputs[0]
     if output.mode is not WriteMode.OVERWRITE_PARTITIONS:
@@ -211,7 +211,7 @@ def _read(output: PlanOutput) -> PlanInput:
 
 
 def v1_table_as_select(command: JvmCommand, table: Any) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. A missing location means Spark's default one."""
+    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. A missing location means Spark's default."""
     mode = command.mode
     location = table.storage().locationUri()
     identifier = table.identifier()

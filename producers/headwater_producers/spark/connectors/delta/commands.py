@@ -1,8 +1,8 @@
 """Delta's own commands: MERGE, UPDATE, DELETE; OPTIMIZE, REORG, RESTORE, CONVERT TO DELTA, VACUUM, CLONE; its DDL.
 
-OPTIMIZE and REORG rewrite the same rows, RESTORE brings back those of an earlier version, CONVERT makes a table of
-existing files: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but leaves a
-version that reports it. CLONE copies another table's version unchanged.
+OPTIMIZE and REORG rewrite the same rows, RESTORE brings back an earlier version's rows, CONVERT turns existing files
+into a table: each is a write of the table from itself, without column lineage. VACUUM reads and writes no row, but
+commits a version that reports it. CLONE copies another table's version unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from headwater_schemas.naming.tables import NamedTable
 
 
 def cloned_by(plan: Any) -> Any | None:
-    """Return the JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None if that creates an empty table."""
+    """Return the JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None if the command makes no clone."""
     query = option(plan.query())
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
@@ -68,7 +68,7 @@ def batches(execution: Any) -> int | None:
     Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """
     node = execution.executedPlan()
-    # The accessor would run a command that hasn't run; the field is null then.
+    # The field is null if the command hasn't run; its accessor would run the command.
     rows = private(node, "sideEffectResult")
     if rows is None or rows.isEmpty():
         return None
@@ -119,7 +119,7 @@ def vacuum(command: JvmCommand) -> WrittenOutputs:
 
 
 def convert(command: JvmCommand) -> WrittenOutputs:
-    """Describe CONVERT TO DELTA, of a folder or a table. Its commit has the files that it took over."""
+    """Describe CONVERT TO DELTA, of a folder or a table. The commit lists the files that were taken over."""
     session = command.context.session
     path, table = _converted(command.plan, command.context)
     named = command.context.catalog_table(table) if table is not None else NamedTable(naming.path(path))

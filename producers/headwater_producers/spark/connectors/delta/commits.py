@@ -1,10 +1,10 @@
 """Commits in a Delta table's log, of batch commands and of streaming sinks.
 
-Spark's plan doesn't hold the version that a command made. The candidates are the commits of its kind while it ran, by
-this driver's clock. A single candidate is INFERRED: a write that changes nothing commits nothing, and another
-application may have written at that moment. With several candidates nothing is claimed, except for an OPTIMIZE that
-reports that number of commits itself. A write with a transaction, such as an idempotent one in foreachBatch, is
-identified by the transaction, even if Delta skipped it because an earlier attempt had written it.
+Spark's plan doesn't hold the version that a command made. The candidates are the commits of the command's operation
+during its run, by this driver's clock. A single candidate is INFERRED: a command that changes nothing commits nothing,
+so the commit may be from another application. With several candidates no version is claimed, unless an OPTIMIZE reports
+that it made as many commits. A write with a transaction, such as an idempotent one in foreachBatch, is identified by
+the transaction, even if Delta skipped it because an earlier attempt had written it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _OPERATIONS: Final = {
     "VacuumTableCommand": ("VACUUM END",),
     "CreateDeltaTableCommand": ("CLONE",),
 }
-"""Names of a command's commits; those of any other command are in `_WRITES`."""
+"""Operations that a command's commits have in the log, by the command's class. All other commands have `_WRITES`."""
 _BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
 """Commands that may make several commits."""
 _ALWAYS_COMMIT: Final = frozenset({*_BATCHED, "ConvertToDeltaCommand", "VacuumTableCommand"})
@@ -152,7 +152,7 @@ class DeltaCommits:
         """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
-        # Delta logs this operation for an overwrite of all rows, and for one of only the partitions that get rows.
+        # Delta logs the same operation for an overwrite of all rows and for a dynamic overwrite of partitions.
         how = newest.info.get("operationParameters", {})
         doubtful = newest.info.get("operation") == "WRITE" and how.get("mode") == "Overwrite" and "predicate" not in how
         added = changed.added if doubtful else None

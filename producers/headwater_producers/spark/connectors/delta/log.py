@@ -2,7 +2,7 @@
 
 `_delta_log/<version, 20 digits>.json` has one action per line. A commit of Delta's streaming sink has the action
 `{"txn": {"appId": <query id>, "version": <batch id>}}`, with which the sink itself avoids writing a micro-batch twice.
-So a commit with this action is the micro-batch's, even if others write to the table too.
+So a commit with this action belongs to the micro-batch, even if others write to the table, too.
 Format: the protocol of Delta Lake, "Transaction Identifiers" and "Commit Provenance Information".
 """
 
@@ -154,9 +154,9 @@ class DeltaFiles:
     """Files that a commit adds and removes.
 
     Attributes:
-        added: number of files that it adds; None if the commit has too many to read.
-        partitions: partitions in which it adds or removes files; empty for a table without partitions, or if there are
-            too many.
+        added: number of added files; None if the commit has too many files to read.
+        partitions: partitions with added or removed files; empty for a table without partitions, or if there are too
+            many.
     """
 
     added: int | None

@@ -59,14 +59,14 @@ def read_version(leaf: JvmLeaf) -> Leaf:
     """Describe a batch read of a table's files, which belong to a version."""
     location = kept(leaf.subject, "location")
     if (index := class_name(location)) == _LOG:
-        # The log has no rows and no columns of the table.
+        # The leaf reads Delta's log, not the table's rows.
         return Leaf(kind=Kind.CONSTANT, of_format=True)
     if index != LATEST:
         read = version(location.version()), Certainty.EXACT
         described = read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
         return replace(described, of_format=index == _OF_COMMAND)
     is_pinned = bool(location.isTimeTravelQuery())
-    # Without time travel, the scanned version is settled again when the query is optimized: see `scanned_version`.
+    # Without time travel, Delta chooses the version again when the query is optimized: see `scanned_version`.
     certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED
     read = version(location.snapshotAtAnalysis().version()), certainty
     return read_files(leaf, read, storage=STORAGE, schema=None if is_pinned else leaf.schema())

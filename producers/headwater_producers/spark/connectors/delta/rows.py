@@ -1,7 +1,7 @@
 """Row-level lineage of Delta's MERGE, UPDATE, DELETE, OPTIMIZE and VACUUM: the columns set in each branch.
 
-Delta runs them as its own commands, which contain the original statement. Their lineage has the same form as that of
-Spark's own MERGE: see `plan.operators.row_level`.
+Delta runs these statements as commands of its own. Their lineage has the form of Spark's own MERGE: see
+`plan.operators.row_level`.
 """
 
 from __future__ import annotations

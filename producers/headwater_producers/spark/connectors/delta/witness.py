@@ -1,11 +1,11 @@
 """Evidence in a Delta table's log of a write whose driver ended without reporting the write's end.
 
-The candidates are the commits of the write's kind since it began, newest first. A commit may name the run of its
-application (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). A single commit with
-this run's name is the write's; INFERRED, since it names the application and not the write. Without any candidate the
-write has committed nothing. A commit without a name may be any application's. An idempotent write (`txnAppId`,
-`txnVersion`) is identified by its transaction, EXACT; if an earlier commit has this transaction, Delta skipped the
-write.
+The candidates are the commits since the write began that have the write's operation. A commit can carry the id of its
+application's run (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). If exactly one
+candidate carries this run's id, it is the write's commit; INFERRED, since the id identifies the application and not the
+write. A candidate without an id may be from any application. Without any candidate the write has committed nothing. An
+idempotent write (`txnAppId`, `txnVersion`) is identified by its transaction, EXACT; if an earlier commit has this
+transaction, Delta skipped the write.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _NotThereError(Exception):
 
 
 def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield unclaimed commits of a write's kind since its beginning: versions and actions, newest first.
+    """Yield the candidates, versions and actions, newest first; commits that another write claims are left out.
 
     Raises:
         _NotThereError: a commit is gone, or there are too many.
@@ -99,7 +99,7 @@ def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator
 def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     """Return True if a commit names this write, or its application's run.
 
-    None for a commit that names no run: it may be this write's.
+    None for a commit that names no run: the commit may belong to this write.
     """
     if write.transaction is not None:
         transaction = actions.get("txn", {})
@@ -107,6 +107,6 @@ def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     metadata = actions.get("commitInfo", {}).get("userMetadata")
     if (named := marked_run(metadata)) is not None:
         return named == write.app_run
-    # If the application marks its commits, a commit without any text isn't its own; a commit with the job's text may
-    # be.
+    # If the application marks its commits, a commit without a text is from another application. A commit with another
+    # text may be from this application: the job itself can set the text.
     return False if write.marked and metadata is None else None

@@ -40,7 +40,7 @@ _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 
 def to_table(command: JvmCommand) -> WrittenOutputs:
     """Describe `writeTo(…)` and INSERT to a table of a catalog."""
-    # Delta has a separate command for an overwrite of partitions.
+    # Delta has a separate command for a dynamic overwrite of partitions.
     mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
     options = command.plan.writeOptions()
     written = write_table(command, _overwritten(mode, options), is_checked=_is_checked(command))
@@ -126,7 +126,7 @@ def _with_replaced(command: JvmCommand, written: WrittenOutputs, options: Any, p
 
 
 def _is_checked(command: JvmCommand) -> bool:
-    """Return True if Delta refuses rows for which an overwrite's condition isn't true: its default."""
+    """Return True if Delta refuses rows for which an overwrite's condition isn't true (the default)."""
     return command.context.conf(_CHECKED) != "false"
 
 

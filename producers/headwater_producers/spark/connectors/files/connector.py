@@ -118,7 +118,7 @@ class FileFolders(Connector):
 
 
 def _folder(source: CheckpointSource, path: str | None) -> DatasetRef:
-    """Return the deepest known folder that holds a file."""
+    """Return the source's deepest candidate folder that holds the file at `path`."""
     if path is None:
         raise UnknownOriginError(source.index, "files, none of them taken yet", source.known)
     # Spark logs the files of a file source percent-encoded (`SparkPath.urlEncoded`).
@@ -195,16 +195,16 @@ def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned
     is_dynamic = (
         bool(ran.dynamicPartitionOverwrite()) if ran is not None else is_dynamic_overwrite(plan.options(), context)
     )
-    # The dataset of a partition's own folder is named for the folder above.
+    # A partition's folder belongs to the dataset of a folder above.
     is_whole = str(plan.outputPath().toUri().getPath()).endswith(f"/{dataset.name.strip('/')}")
     is_dynamic = is_dynamic and partitioned
     return WriteMode.OVERWRITE_PARTITIONS if static or is_dynamic or not is_whole else mode, is_dynamic
 
 
 def _as_run(execution: Any) -> Any | None:
-    """Return the executed plan's command, with the session's settings at its start, which may have changed since.
+    """Return an execution's command, which keeps the settings that the session had when the command began.
 
-    None while the command runs: it reads the settings on first use, and would read the settings of capture's thread.
+    A running command isn't passed: it would keep the settings of capture's thread, if that thread reads them first.
     """
     if execution is None:
         return None

@@ -1,9 +1,9 @@
 """Logs of Spark's file sources and sinks: one text file per batch, with the files that the batch added.
 
 `<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
-a version line, then one JSON object per line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
-`…fileSink…`) is `<n>.compact` and repeats the lines of all files before it. A source's entry carries its log batch. A
-sink's doesn't: a compacted sink batch has added the files that its predecessors lack. Format:
+a version line, then one JSON object per line. Each tenth file (`spark.sql.streaming.fileSource.log.compactInterval`,
+`…fileSink…`) is `<n>.compact` and repeats the lines of all logs before it. A source's line has the number of its batch.
+A sink's line doesn't: the batch of a compacted sink log added the files that the earlier logs lack. Format:
 org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
 """
 
@@ -31,7 +31,7 @@ SOURCE: Final = "FileStreamSource"
 
 
 def log_offset(offset: object) -> int | None:
-    """Return the log batch of a file source's offset, `{"logOffset": 3}`; None for another source's."""
+    """Return the log batch of a file source's offset, `{"logOffset": 3}`; None for an offset of another source."""
     number = offset.get("logOffset") if isinstance(offset, dict) else None
     return int(number) if isinstance(number, int | str) else None
 
@@ -122,7 +122,7 @@ class SinkLog:
         self._sink = sink
 
     def written(self, _query_id: str, batch_id: int) -> SinkCommit | None:
-        """Return the files of a micro-batch: the log entry with its number."""
+        """Return the files of a micro-batch, from the log with the micro-batch's number."""
         logged = sink_files(self._sink, batch_id)
         if logged is None:
             return None

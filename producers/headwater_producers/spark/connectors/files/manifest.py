@@ -1,17 +1,16 @@
 """Manifest of a batch write of files: the committed files.
 
-Spark's plan counts files and bytes, and doesn't name them. Their names hold the id of the write that made them:
+Spark's plan counts files and bytes, and doesn't name the files. The names of files have the id of their write:
 
     /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
 
-So the folder is listed once the write is over. If the files of one id match the plan's counts of files and bytes, and
-the time of the write, they are its files: EXACT. If several ids match, all of their files are an UPPER_BOUND. If no id
-matches, all files of that age are taken, if they have at least the counted files and bytes: a custom committer may name
-files differently. Otherwise only count and bytes are known.
+So the folder is listed once the write is over. If the files of exactly one id match the plan's counts of files and
+bytes, and the time of the write, they are the write's files: EXACT. If several ids match, all files with these ids are
+an UPPER_BOUND. If no id matches, a custom committer may have named the files: all files of that time are an
+UPPER_BOUND, if they are at least as many, and as large, as counted. Otherwise only count and bytes are known.
 
-The folder is listed once; for a partitioned folder its partitions are listed, too, and only partitions that changed
-since the write began are read, if the file system has that time. This takes five to ten round trips on capture's
-thread.
+In a partitioned folder only partitions that changed since the write began are listed, if the file system has that time.
+A listing takes five to ten round trips on capture's thread.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class Manifests:
             settings: limit of the paths that are reported.
             depth: number of partition folders between the root and a file.
         """
-        # Names of partition folders contain values of rows: they are reported only if literals are.
+        # Names of partition folders contain values of rows: they are reported only if literals are reported.
         shown = settings.max_paths if settings.literals or not depth else 0
         by_id: dict[str, list[ListedPath]] = {}
         for each in listed:
@@ -172,7 +171,7 @@ class _Folder:
         """List the files in the folders `depth` levels below; None if there are too many folders.
 
         Args:
-            depth: number of partition folders in between.
+            depth: number of partition folders between the root and a file.
             since: time in milliseconds; folders that last changed earlier are left out.
         """
         if not depth:

@@ -32,7 +32,7 @@ _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
 """Formats whose columns Spark defines itself."""
 _LOG_OF_TABLE: Final = "/_delta_log"
-"""Part of the path of a Delta log, which is named as its table, and has other columns."""
+"""Part of the path of a Delta log, which is named as the table, but has other columns."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
@@ -107,7 +107,7 @@ def listed_files(leaf: JvmLeaf) -> Read:
 def chosen_files(scan: JvmScan) -> PartitionsRead | None:
     """Return the files of the partitions that a `FileSourceScanExec` chose; None for an unpartitioned folder.
 
-    Also None if filters chose them while the query ran, or if not all can be listed.
+    Also None if filters chose the partitions while the query ran, or if not all files can be listed.
     """
     node, settings = scan.node, scan.settings
     if settings is None or not settings.literals or class_name(node) != "FileSourceScanExec":
@@ -173,7 +173,7 @@ def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
     if name in _SELF_DESCRIBING:
         return None if _brings_a_schema(location) else leaf.schema()
     if name == "csv" and setting(relation.options(), "header") != "true" and not _brings_a_schema(location):
-        # _c0, _c1 …
+        # Spark names the columns `_c0`, `_c1` …
         return None
     return leaf.schema()
 

@@ -59,7 +59,7 @@ class CatalogMetadata:
         return None
 
     def _candidates(self, target: WriteTarget) -> Iterator[tuple[str, str]]:
-        """Yield each catalog with each name that the table may have in it."""
+        """Yield pairs of a catalog and a name that the table can have there."""
         catalogs = self._catalogs()
         pairs = [(catalog, name.partition(".")) for name in target.names for catalog in catalogs]
         yield from ((catalog, rest) for catalog, (first, _, rest) in pairs if first == catalog and rest)

@@ -75,9 +75,9 @@ _ALTERS: Final = frozenset(
         "SetWriteDistributionAndOrdering",
     }
 )
-"""Iceberg's own commands, which have the table's name as in the statement."""
+"""Iceberg's own DDL commands; their plans have the table's name as the statement spells it."""
 _REWRITES: Final = "default_cache_iceberg"
-"""Catalog of the tables that Iceberg's maintenance is rewriting: the commits come later, or never."""
+"""Iceberg's internal catalog, in which its maintenance procedures rewrite tables; they commit later, or never."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
 # Suffix in Iceberg's SparkCatalog that selects a branch, a tag, a snapshot or a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")
@@ -188,7 +188,7 @@ class Iceberg(Connector):
 
 
 def iceberg_table(context: SessionContext, table: Any) -> CatalogEntry:
-    """Name an Iceberg table by its own metadata: a stream's plan doesn't name it."""
+    """Name a streamed Iceberg table by its own metadata, because a stream's plan has no table name."""
     catalog, _, name = str(table.name()).partition(".")
     names = iceberg_catalog(context, catalog)
     found = context.table(name, str(table.table().location()), catalog=catalog, names=names)

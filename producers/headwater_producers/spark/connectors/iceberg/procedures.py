@@ -1,7 +1,7 @@
 """Snapshots made by Iceberg's procedures (`CALL …`). Spark reports these procedures to no listener.
 
-Each snapshot that Spark makes has the application's id, `app-id`. Snapshots of writes also have it as `spark.app.id`;
-snapshots of procedures don't. So the snapshots of a read, written or re-examined table show this application's
+Each snapshot that Spark makes has the application's id, `app-id`. Snapshots of writes also have the id as
+`spark.app.id`; snapshots of procedures don't. So the snapshots of the tables that this application uses show its
 procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`, `add_files`, `publish_changes`.
 `rollback_to_snapshot` and similar procedures make no snapshot.
 """

@@ -1,8 +1,8 @@
 """Snapshots of Iceberg tables, by batch commands and by streaming queries.
 
 A snapshot's summary has the id of the application that made the snapshot. So a batch command's snapshot is the only one
-that this application made while the command ran, by this driver's clock. Snapshots of a streaming query have its id and
-the micro-batch's number, with which Iceberg avoids writing a micro-batch twice.
+that this application made while the command ran, by this driver's clock. Snapshots of a streaming query have the
+query's id and the micro-batch's number, with which Iceberg avoids writing a micro-batch twice.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting the write's end.
 
-A snapshot's summary has the id of the application that made the snapshot. If exactly one snapshot that this application
-has made since the write began isn't known to belong to another run, it counts as the write's. This is INFERRED: the
-snapshot names the application, not the write. Only snapshots on a branch or the main line count: a staged snapshot
-isn't published.
+A snapshot's summary has the id of the application that made the snapshot. The candidates are this application's
+snapshots since the write began, without snapshots that other runs claim. A single candidate counts as the write's
+snapshot, INFERRED: the snapshot names the application, not the write. Only snapshots on a branch or the main line
+count: a staged snapshot isn't published.
 
 Metadata are read as files if the files show which one is current, as in a Hadoop catalog: there
 `metadata/v7.metadata.json` exists only once it is committed. Any other catalog has the pointer to the current file, and

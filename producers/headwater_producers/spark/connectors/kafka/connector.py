@@ -1,8 +1,8 @@
 """Kafka connector: topics, and offsets in Spark's format.
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. A source's
-first offset is in a checkpoint's `sources/<i>/0`, after a zero byte for compatibility with old versions of Spark. No
-readable log has the output of a streaming sink: see `observed_topics.py`.
+first offset is in a checkpoint's `sources/<i>/0`, after a zero byte for compatibility with old versions of Spark. Spark
+logs no offsets of a streaming sink: see `observed_topics.py`.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def kafka_ranges(
     A partition that `end` has and `start` hasn't is new in this batch. Spark reads a new partition from its earliest
     offset, which isn't in the progress: 0 is assumed, and the topic's certainty is INFERRED. A partition that only
     `start` has is gone and isn't listed. If `end` is before `start`, the topic was deleted and recreated: Spark skips
-    its records so far (with `failOnDataLoss` it fails) and continues from there. So the range is empty, INFERRED.
+    the new topic's records up to `end` (with `failOnDataLoss` it fails). So the range is empty, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.

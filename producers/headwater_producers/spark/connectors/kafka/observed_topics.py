@@ -6,12 +6,12 @@ Spark doesn't report these offsets.
                     │ batch 7    │ batch 8    │
                     └── [100, 140) ── [140, 165)
 
-The id and the end offsets of each topic are read at a query's start and after each micro-batch. All writes of a
-micro-batch come after the last answer before its first possible write, and before the first request after its end. So
-its range lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no more offsets
-than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time, no range is reported. The
-topic's id is reported if it was equal before and after: the topic wasn't recreated in between. For a topic that is only
-read, one answer soon after the read is enough.
+The id and the end offsets of each topic are requested from Kafka at a query's start and after each micro-batch. The
+lower bound of a micro-batch's offsets is the last answer before its first possible write; the upper bound is the first
+request after its end. The range is an UPPER_BOUND, since others may write to the topic, too. If the range has as many
+offsets as the micro-batch wrote rows, all offsets belong to the micro-batch: EXACT. Without an answer in time, no range
+is reported. The topic's id is reported if both answers have the same id: the topic wasn't recreated in between. For a
+topic that is only read, one answer soon after the read is enough.
 
 A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read is
 bounded by an answer after its end.
@@ -174,7 +174,7 @@ class ObservedTopics:
     def written(
         self, uses: tuple[DatasetUse, ...], topics: Collection[DatasetRef], progress: BatchTimes, rows: int | None
     ) -> tuple[DatasetUse, ...]:
-        """Add the offset ranges that a micro-batch wrote, to those of its outputs that are topics.
+        """Add the offset range that a micro-batch wrote, to each output that is a topic.
 
         Args:
             rows: number of written rows, by the sink's count; None: unknown.
@@ -183,10 +183,10 @@ class ObservedTopics:
         return counted(bounded, rows) if rows is not None else bounded
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """Add the id of a topic that a micro-batch read, if it was equal before and after, or was read soon after.
+        """Add the id of a topic that a micro-batch read, if answers before and after agree, or one came soon after.
 
-        The first micro-batch of a query begins before the first answer. If it is short, the topic can't have been
-        recreated between its begin and the answer after it.
+        The first micro-batch of a query begins before the first answer. If this micro-batch is short, the topic can't
+        have been recreated between the micro-batch's begin and the answer.
         """
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
@@ -204,9 +204,9 @@ class ObservedTopics:
         """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
         No record lies beyond the end offsets, so all read records are before them: UPPER_BOUND from offset 0. If there
-        are as many rows as offsets, all records were read. Offsets that the scan planned stay as they are. The id is
-        the topic's at that time. If the request came too late, or the topic ends before the offsets that the scan
-        planned, the answer may be a later incarnation's, and isn't used.
+        are as many rows as offsets, all records were read. Offsets that the scan planned aren't changed; only the
+        topic's id is added. If the request came too late, or the topic ends before the offsets that the scan planned,
+        the answer may be about a later incarnation, and isn't used.
         """
         [answer] = self._ask([AskedTopic(topic, offsets=True)])
         if answer is None or (ends := answer.state.ends) is None:

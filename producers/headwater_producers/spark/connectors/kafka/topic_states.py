@@ -1,6 +1,6 @@
 """KafkaTopicStates: client for a topic's id and end offsets on a job's cluster. It reads no record.
 
-The connection is Spark's, in options of Kafka's Java client, which are translated to librdkafka's. Topics whose
+The connection is Spark's: options of Kafka's Java client, translated to librdkafka's options. Topics whose
 connection needs an option without a counterpart (a trust store in Java's format, a custom login module) are left out.
 """
 
@@ -65,7 +65,7 @@ class KafkaTopicStates:
         """Return the current state of each topic; None if it can't be read within TIMEOUT_SECONDS.
 
         One request asks for all topics of a cluster: it takes half a millisecond of processor time, and each
-        micro-batch needs two, for ids and for end offsets.
+        micro-batch needs two requests, for ids and for end offsets.
         """
         by_cluster: dict[_Key, list[AskedTopic]] = {}
         for each in asked:

@@ -83,7 +83,7 @@ def _topics(options: Any, known: Collection[str]) -> list[str]:
 
 
 def write_topics(command: JvmCommand) -> WrittenOutputs:
-    """Describe a write to the topic in the options, else to those that the column `topic` can hold."""
+    """Describe a write to the topic in the options, else to the topics that the column `topic` can hold."""
     topic = setting(command.options, "topic")
     names = [topic] if topic else sorted(command.topics or ())
     outputs = topics_written(command.options, command.context, names, command.mode)

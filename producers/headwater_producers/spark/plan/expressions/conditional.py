@@ -34,7 +34,7 @@ def null_if(call: Call) -> ValueLineage:
 
 
 def coalesce(call: Call) -> ValueLineage:
-    """Read `COALESCE`: the first value that isn't null. Earlier values decide; they are sources anyway."""
+    """Read `COALESCE`: the first value that isn't null. Earlier values decide, and are sources in any case."""
     return choose(call, [], call.arguments)
 
 

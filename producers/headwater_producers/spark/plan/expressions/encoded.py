@@ -81,7 +81,7 @@ def json_path(call: Call) -> ValueLineage:
 
 
 def variant_path(call: Call) -> ValueLineage:
-    """Read `variant_get(variant, '$.a.b', type)`: that part, cast."""
+    """Read `variant_get(variant, '$.a.b', type)`: the part at the path, cast."""
     variant, path = call.arguments[:2]
     found = step_into(replace(variant, encoded=variant), next(iter(path.constants or ()), ""))
     return combine([found], Kind.CAST, call.text) if found else call.step(Kind.DERIVE)

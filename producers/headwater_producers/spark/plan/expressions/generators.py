@@ -45,7 +45,7 @@ def _exploded(call: Call) -> list[ValueLineage]:
 
 
 def as_parts(call: Call, columns: Iterable[ValueLineage], length: ValueLineage | None = None) -> ValueLineage:
-    """Build a generator's column of these parts; `length` determines the number of rows, unless that is constant."""
+    """Build a generator's column of these parts; `length` determines the number of rows (None: a constant)."""
     parts = {str(i): column for i, column in enumerate(columns)}
     return replace(length or ValueLineage(CONSTANT), text=call.text, parts=parts)
 

@@ -36,7 +36,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def named_struct(call: Call) -> ValueLineage:
-    """Read `struct(a, b)`: arguments are names and values in turn."""
+    """Read `struct(a, b)`: the arguments are alternating names and values."""
     names = [next(iter(name.constants), "") if name.constants else "" for name in call.arguments[::2]]
     values = call.arguments[1::2]
     if is_time_window(names, values):
@@ -86,7 +86,7 @@ def array(call: Call) -> ValueLineage:
 
 
 def create_map(call: Call) -> ValueLineage:
-    """Read `map(k, v, …)`: keys and values in turn."""
+    """Read `map(k, v, …)`: the arguments are alternating keys and values."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     keys, values = call.arguments[::2], call.arguments[1::2]
@@ -112,7 +112,7 @@ def element(call: Call) -> ValueLineage:
 
 
 def got(call: Call) -> ValueLineage:
-    """Read `get(array, i)`: Spark replaces it by `array[i]`; since Spark 4.1 it is an expression."""
+    """Read `get(array, i)`, which is an expression since Spark 4.1; earlier, Spark replaces it by `array[i]`."""
     return element(call) if len(call.arguments) > 1 else call.arguments[0]
 
 
@@ -133,7 +133,7 @@ def struct_in_array(call: Call) -> ValueLineage:
 def update_fields(call: Call) -> ValueLineage:
     """Read `withField`, `dropFields`: the struct, some fields replaced, added or left out.
 
-    The result is null if the struct is, so a field put into it depends on the struct, too.
+    The result is null if the struct is null, so a field put into the struct depends on the struct, too.
     """
     struct, *changes = call.arguments
     presence = part(struct, PRESENCE)

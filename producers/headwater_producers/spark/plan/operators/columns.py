@@ -24,7 +24,7 @@ def aggregate(operator: Operator) -> Relation:
 
 
 def window(operator: Operator) -> Relation:
-    """Read window functions: columns added to the child's."""
+    """Read window functions: columns that are added to the child's columns."""
     child = operator.child
     return child.with_output([*_pairs(child), *operator.named("windowExpressions")])
 
@@ -39,7 +39,7 @@ def numbered(operator: Operator) -> Relation:
 
 
 def generate(operator: Operator) -> Relation:
-    """Read `explode` and others: generated columns added to the child's; the generator sets the number of rows."""
+    """Read `explode` and others, which add generated columns; the generator determines the number of rows."""
     child = operator.child
     generators = operator.read("generator")
     generator = generators[0] if generators else combine(child.ordered(), Kind.UNKNOWN, "generator")

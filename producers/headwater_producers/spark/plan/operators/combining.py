@@ -13,7 +13,7 @@ _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """Read a join: the condition's columns influence every row; a side without such columns influences by its rows."""
+    """Read a join: the condition's columns influence every row; if one side has none of them, the side's rows do."""
     left, right = operator.children
     both = side_by_side([left, right])
     by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)
@@ -82,7 +82,7 @@ def cte_reference(operator: Operator) -> Relation:
 
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
-    """Return a side's influences if `by` has none of its fields: its rows join all other rows, as in a cross join."""
+    """Return the influences of a side's rows if `by` has no field of that side: a cross join."""
     missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
     return missing if len(missing) == len(side.rows) else frozenset()
 

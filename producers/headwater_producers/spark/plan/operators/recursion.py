@@ -1,4 +1,4 @@
-"""Recursive common table expressions: an anchor, and a step that reads the output of the step before."""
+"""Recursive common table expressions: an anchor, and a step that reads the output of the previous step."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""Extra rounds, beyond one for each column. A source needs at most one round for each column to reach them all; in
-later rounds only its transformation kind may still rise."""
+"""Extra rounds, beyond one for each column. After one round per column, each source has reached all columns that it
+can reach; in the extra rounds only the kinds of transformation still change."""
 
 
 def loop_reference(operator: Operator) -> Relation:

@@ -139,7 +139,7 @@ def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterab
     """Return the columns of a target that branches change, each with its new value.
 
     Args:
-        branches: the branches, those that delete rows included.
+        branches: the branches, including branches that delete rows.
         on: further influences on the set of rows, such as the ON condition.
     """
     kept = [
