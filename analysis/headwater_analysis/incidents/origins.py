@@ -38,7 +38,6 @@ from headwater_analysis.trace.starts import (
     Path,
     Times,
     VersionOf,
-    partitions_of_topic,
     parts_at,
     parts_of_start,
 )
@@ -175,18 +174,22 @@ def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
 
 
 def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
-    partitions = _partitions(context, asset)
-    if partitions:
-        spans = tuple(OffsetSpan(each, 0, MOST_OFFSET) for each in partitions)
-        return _parts(part, [Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)])
+    partitions, recorded = _partitions(context, asset)
     whole = Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UPPER_BOUND)
-    return _parts(part, [whole], "The whole dataset counts as bad, whenever it was written.")
+    if not partitions:
+        return _parts(part, [whole], "The whole dataset counts as bad, whenever it was written.")
+    spans = tuple(OffsetSpan(each, 0, MOST_OFFSET) for each in partitions)
+    known = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
+    if recorded:
+        return _parts(part, [known])
+    why = "Some writes to the topic don't record their offsets, so it may have further partitions, which are bad, too."
+    return _parts(part, [known, whole], why)
 
 
-def _partitions(context: Context, asset: Asset) -> list[int]:
-    """Partitions of a topic that any known run or micro-batch read or wrote."""
-    sides = replace(context, notes={}), _writers(context)
-    return sorted({partition for side in sides for partition in partitions_of_topic(side, asset)})
+def _partitions(context: Context, asset: Asset) -> tuple[list[int], bool]:
+    """Partitions of a topic that runs and micro-batches read or wrote, and whether every write records its own."""
+    found = context.tx.one("incidents/partitions_of_topic", keys=context.datasets.keys_of(asset.key))
+    return found["partitions"], not found["unrecorded"]
 
 
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
@@ -196,7 +199,7 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this time.
     """
     begin = since or _BEGINNING
-    is_topic, sentences = bool(_partitions(context, asset)), []
+    is_topic, sentences = bool(_partitions(context, asset)[0]), []
     if is_topic:
         try:
             arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))

@@ -352,6 +352,16 @@ def test_whole_topic_of_which_the_last_batch_read_one_partition(clean_database: 
     assert tainted(found) == {"/lake/files": ["part-0", "part-1"]}
 
 
+def test_whole_topic_whose_offsets_are_not_all_recorded(clean_database: Driver, reader: Reader) -> None:
+    """Batch 4 comes from the checkpoint, which doesn't have the partitions that it wrote."""
+    stream = in_tens("first", "in", "mid")
+    stream.entries[4] = replace(stream.entries[4], reconciled=True, outputs=(kafka_use("mid", None, UNKNOWN),))
+    write(clean_database, stream, events=[opened(IncidentScope(dataset=MID))])
+    found = reach(reader)
+    assert start(found) == {"mid": [(0, 0, MOST_OFFSET), "UNKNOWN"]}
+    assert found.scope[0].certainty is UPPER_BOUND
+
+
 def test_whole_topic_that_batch_runs_read_too(clean_database: Driver, reader: Reader) -> None:
     """The query reads partition 0; a batch run read partition 1."""
     run = ran("copy", [kafka_use("in", {1: (0, 5)}, EXACT)], [files_use("/lake/copy", ["x"])], 50)
