@@ -117,7 +117,10 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
 
 
 def ends(context: Context, query: Query, first: int, last: int, most: int = STRETCH) -> tuple[list[Batch], bool]:
-    """Return the micro-batches from `first` to `last` and True; if there are `most`, only the two ends and False."""
+    """Return the micro-batches from `first` to `last`, and True.
+
+    Of more than `most`, return the first and the last one, and False.
+    """
     [batches] = stretches(context.tx, [(query.key, first, last)], most)
     if len(batches) < most or batches[-1].last >= last:
         return batches, True

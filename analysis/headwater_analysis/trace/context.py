@@ -119,7 +119,9 @@ class Context:
         return [self._runs[key] for key in wanted if key in self._runs]
 
     def runs_of(self, wanted: Sequence[DatasetTimes]) -> list[list[Run]]:
-        """Batch runs of the jobs that read each dataset, by job and start (backwards: that write it, the latest first).
+        """Batch runs of the jobs that read each dataset, by job and start.
+
+        Backwards: of the jobs that write it, the latest first.
 
         Runs that ended before `since` (backwards: that began after `until`) are left out. At most `limit` of each job
         are returned.

@@ -13,7 +13,7 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Micro-batches form one step up to this distance of their batch ids. Micro-batches between them used no wanted offset.
+# Maximum distance between the batch ids of one step's micro-batches. Those in between used no wanted offset.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
@@ -27,7 +27,7 @@ class PendingPart:
 
     Attributes:
         name: key of the dataset under one of its names; the graph stores uses under each name.
-        after: hop that wrote it (backwards: read it); 0 at the trace's start.
+        after: number of the hop that wrote the part (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
     """
 

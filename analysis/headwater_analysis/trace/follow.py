@@ -60,7 +60,8 @@ class _Followed:
         offsets: followed offsets, by key of the dataset and topic id.
         files: key of the dataset, and path.
         others: identifying fields of parts of other kinds, and of lists of files.
-        unknown: by key of the dataset: bound of time of its UNKNOWN part that was followed; None: no bound.
+        unknown: `since` (backwards: `until`) of the UNKNOWN part that was followed, by key of the dataset; None: no
+            bound.
         by_time: ranges of batch ids (inclusive) of steps bounded only by time, by the first item of `HopDraft.key`.
     """
 
@@ -128,8 +129,8 @@ def follow(
         depth: maximum number of hops; None: no limit.
         limit: maximum number of steps in all.
         first: hops that are known already and led to `start`.
-        passes: whether the trace goes through a hop with these inputs. Another hop of the same step may have others.
-            None: through all.
+        passes: condition that hops must meet; others are left out. Two hops of one step may differ in their inputs.
+            None: no condition.
     """
     followed = _Followed()
     first = [_shown(context, hop) for hop in first]

@@ -1,4 +1,4 @@
-"""Overlap of a dataset's use with a given part, and its certainty."""
+"""Overlap of a recorded use (a read or write of a dataset) with a wanted part, and its certainty."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """Searchable spans of a part: offsets or numeric versions."""
+    """Searchable spans of a part: offsets or numeric versions; empty for other parts."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:
@@ -84,7 +84,8 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 def _is_apart(part: Part, use: StoredUse) -> bool:
     """Return whether use and part have no data in common, because their partitions differ.
 
-    A read version includes data of earlier versions, in partitions that its own commit didn't touch.
+    A write is never apart from a table version: the version also has data of earlier writes, in partitions that its own
+    commit didn't touch.
     """
     return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
 

@@ -25,7 +25,7 @@ class PlanSteps(NamedTuple):
 
 
 def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]:
-    """Steps of the known plans among these."""
+    """Look up the steps of these plans; plans that the graph lacks are left out."""
     asked = list(plans)
     if unknown := unknown_plans(tx, asked):
         learn_plans(tx, unknown, prefetch(tx, plans=unknown).plans)
@@ -68,7 +68,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Cache looked-up plans. Each found plan has its number among the asked ones, its completeness and its steps."""
+    """Cache looked-up plans. Each found plan has its index in `asked`, its completeness and its steps."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

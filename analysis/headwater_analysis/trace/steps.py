@@ -156,7 +156,7 @@ def _missing_sentence(context: Context, missing: PossibleUse) -> str:
 
 
 def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
-    """Possible outputs (backwards: inputs) of missing batches, by the known batches around them.
+    """Possible outputs (backwards: inputs) of missing batches, by the known batches before and after them.
 
     Offsets of a topic are bounded, since batches use them in order. A dataset without offsets gives an unknown part
     with bounds of time.
@@ -182,7 +182,7 @@ def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """Offsets between two uses of a topic, and all offsets of a use that is only an upper bound. None if unknown."""
+    """Offsets between two uses of a topic, uses that are only upper bounds included; None if unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
@@ -303,7 +303,7 @@ def given_by_all(
 
 
 def _static_inputs(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: inputs of the query's starts other than its streams, such as static tables of a join. Else none."""
+    """Inputs of the query's starts other than its streams, such as static tables of a join. Forwards: none."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

@@ -40,7 +40,7 @@ class StepKind(StrEnum):
     - CONFLICT: the first execution of a micro-batch that ran again later with other offsets.
     - SUMMARY: micro-batches of one day and run that the graph no longer stores individually; some of them used the
       part.
-    - MISSING: micro-batches between known ones that are not in the graph; one of them may have used the part.
+    - MISSING: consecutive micro-batches that the graph lacks; one of them may have used the part.
     """
 
     MICRO_BATCHES = "MICRO_BATCHES"
@@ -76,7 +76,7 @@ class Part:
     | SNAPSHOT | `format`, `version`, `partitions`                                         |
     | CHANGES  | of a table's stream: `format`, `from_version` (exclusive), `version`      |
     | OTHER    | `text`: a position that only its source understands                       |
-    | UNKNOWN  | none: some part, written after `since` or before `until`             |
+    | UNKNOWN  | none: any data written from `since` to `until`                            |
 
     Attributes:
         dataset: the dataset.
@@ -85,18 +85,18 @@ class Part:
         topic_id: Kafka's id of the topic's incarnation, where known.
         offsets: offset ranges by partition, ascending.
         files: paths; at most a hundred of each micro-batch or run are known.
-        file_count: number of files.
+        file_count: number of files, listed or not; None: unknown.
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
         from_version: version before the first version.
-        partitions: partitions of a table or of files, as `key=value` paths; empty if unknown.
+        partitions: partitions that contain the part, as `key=value` paths; empty if unknown.
         text: the position as text.
         rows: number of rows, where known.
         since: earliest time at which the part can have been written.
         until: latest time at which the part can have been written.
-        possible: whether the derivation from the step's inputs (backwards: of its outputs) is only possible. Either the
-            producer doesn't record which inputs went into which output, or the job filters or joins rows and doesn't
-            record which rows passed. The certainty is UPPER_BOUND at most.
+        possible: whether the part is only possibly derived from the step's inputs (backwards: only possibly a source of
+            the step's outputs). Either the producer doesn't record which inputs went into which output, or the job
+            filters or joins rows and doesn't record which rows passed. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset
@@ -199,13 +199,13 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Steps that used or wrote a part of a dataset.
+    """Steps that read (backwards: wrote) a part of a dataset, and the steps before or after these.
 
     Attributes:
         direction: FORWARD or BACKWARD.
         start: parts of a dataset that the question is about.
         hops: the steps, breadth-first.
-        ends: parts that no known step used further.
+        ends: parts that no known step read (backwards: wrote).
         notes: further facts about the start, for example that nothing has read it yet.
         total: number of hops in `hops`.
         max_hops: depth of the farthest hop.

@@ -181,7 +181,7 @@ def kafka_spans(properties: Mapping[str, Any]) -> Spans:
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
     """Convert a `table_range` to a half-open range of versions; None unless versions grow (Iceberg's ids are random).
 
-    A bound `5:2` lies within version 5, behind its first two files, so this version is in the range.
+    A bound `5:2` lies within version 5, after its first two files, so version 5 is in the range.
     """
     if stored.get("format") != "delta":
         return None
