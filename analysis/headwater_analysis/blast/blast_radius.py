@@ -47,7 +47,7 @@ def blast(
 
     Raises:
         NotFoundError: there is no such run, query, micro-batch or topic.
-        AmbiguousError: several have this name.
+        AmbiguousError: several queries or topics have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
         AnalysisError: see the tree in `errors`.
     """

@@ -81,7 +81,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     # Observed micro-batches of the run. Reconciled ones belong to no run, even if they ran during this run.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
-        # First micro-batch since the start of the run: earlier ones belong to the start before.
+        # First micro-batch since the start of the run: earlier ones belong to an earlier start of the query.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
     if run.ended_at is not None:
@@ -97,7 +97,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before the first one of another run. Batches without a run may belong to a broken-off run."""
+    """Last micro-batch before the first one of another run; batches without a known run count as this run's."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
