@@ -216,7 +216,9 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
 def _carried(
     into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
 ) -> LineageEvent | None:
-    """Build the event that adds an incident's parts to the incident `into` that replaces it; None: it has them all.
+    """Build the event that adds an incident's parts to the incident that replaces it, `into`.
+
+    None: `into` has all parts.
 
     Raises:
         QuestionError: `into` is resolved, so no open incident would have these parts.

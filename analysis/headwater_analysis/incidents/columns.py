@@ -41,7 +41,7 @@ MOST_COLUMNS: Final = 1_000
 """Maximum number of columns in an answer, those with the strongest effect; the search ends at this number, too."""
 
 _Passed: TypeAlias = tuple[str, str, str]
-"""Keys of a dataset that a step read, of its job, and of a dataset that it wrote."""
+"""Keys of a dataset that a step read, of the step's job, and of a dataset that the step wrote."""
 
 
 class FaultVisit(NamedTuple):
@@ -147,7 +147,7 @@ def _datasets(context: Context, origin: Origin) -> list[str]:
 
 
 class _ColumnSearch:
-    """Lookup of the columns of one reach.
+    """Search for the columns that bad data of one incident reached.
 
     Attributes:
         cut: whether the limit ended the search.
@@ -220,7 +220,7 @@ class _ColumnSearch:
                 self._whys[key] = f"Bad data began in this dataset, and {missing}."
 
     def _seen(self, columns: Iterable[int]) -> set[int]:
-        """Filter columns: keep columns that a schema or a plan has, under any name of their dataset."""
+        """Keep the columns that a schema or a plan has, under any name of their dataset."""
         identities = Identities.of(self._tx)
         row = self._tx.one("incidents/seen_columns", nodes=identities.expanded(sorted(columns)))
         return {identities.shown_node(node) for node in row["nodes"]}
@@ -235,7 +235,8 @@ class _ColumnSearch:
         wholes = sorted({visit.node for visit in frontier if visit.whole})
         parts = self._graph.columns(wholes) if wholes else {}
         datasets = sorted(visits.keys() & self._keys.keys())
-        # Two lookups: in one, an edge that leaves a dataset would count for its columns, too.
+        # Look up columns and datasets separately: together, an edge that leaves a dataset would count for its columns,
+        # too.
         edges = [
             *self._graph.leaving(sorted(visits.keys() - self._keys.keys())),
             *(self._graph.leaving(datasets) if datasets else ()),

@@ -25,7 +25,8 @@ class MarkingReader(Reader):
     """Reader that also finds the datasets of each answer that hold bad data of open incidents.
 
     Attributes:
-        incidents: marks of the last answer; None: it has none, or the asker isn't allowed to see the whole graph.
+        incidents: marks of the last answer; None: the answer has none, or the asker isn't allowed to see the whole
+            graph.
     """
 
     incidents: IncidentMarks | None = None

@@ -65,7 +65,7 @@ class Origin:
         parts: bad parts of datasets.
         hops: runs and micro-batches that wrote bad data themselves; `reach` numbers them later.
         certainty: as in `ResolvedPart`.
-        why: the facts behind it, as sentences.
+        why: the facts behind the certainty, as sentences.
     """
 
     part: IncidentScope
@@ -83,7 +83,7 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
         now: end of a time span that has no end.
 
     Returns:
-        The bad data. Certainty UNKNOWN, with the reason: the graph has nothing of the part.
+        The bad data. If the graph has no data of the part: certainty UNKNOWN, and the reason.
     """
     try:
         if part.dataset is not None:
@@ -192,8 +192,9 @@ def _partitions(context: Context, asset: Asset) -> list[int]:
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
     """Find the data that was written to a dataset in a processing time.
 
-    Kafka itself knows the records that arrived in a topic, whoever wrote them. If Kafka can't be asked, the output of
-    known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this time.
+    Kafka knows all records that arrived in a topic, also those of unknown writers. If Kafka can't be asked, the output
+    of known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this
+    time.
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)), []
@@ -228,7 +229,7 @@ def _inferred(part: Part) -> Part:
 
 
 def _within(part: Part, begin: datetime, until: datetime) -> Part:
-    """Return a written part; as an upper bound unless all of its writers ran within the time span."""
+    """Mark a written part as an upper bound, unless all of its writers ran within the time span."""
     is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
     return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
@@ -329,7 +330,7 @@ def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
         times.append(good)
     if times:
         end = min(times)
-        # The good run or micro-batch, which ended at this time, doesn't count.
+        # A microsecond later, because the good run or micro-batch itself isn't bad.
         return end + _AFTER, f"The last run or micro-batch that is known to be good ended at {utc_text(end)}."
     why = "No assertion failed after the last good run or micro-batch, so the first bad one isn't known"
     return None, f"{why}: {_EVERYTHING}."

@@ -31,7 +31,7 @@ MOST_DATASETS: Final = 1_000
 MOST_PARTS: Final = 100
 """Maximum number of parts of a dataset, and of files and offset ranges of a part, that an event names."""
 MOST_BYTES: Final = 400_000
-"""Size of the datasets that are named in full, the nearest first; further datasets name one part, file or range."""
+"""Maximum bytes of the datasets with all their parts, the nearest first; others name one part, file or range."""
 
 
 @dataclass(slots=True)

@@ -124,7 +124,7 @@ def _fault(
 ) -> DataFault:
     rule = outcome.rule.upper() if outcome.rule else None
     column = f" on {outcome.column}" if outcome.column else ""
-    # With several datasets the cause names none: the next run may write fewer, and its cause has to be equal.
+    # With several datasets the cause names none: the next run may write fewer datasets, and must have an equal cause.
     of = f" of {about[0].spelling}" if len(about) == 1 else ""
     named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
     return DataFault(

@@ -71,7 +71,7 @@ class ShownDatasets:
         return asset if node is None else node.asset
 
     def of(self, key: str) -> Asset:
-        """Shown dataset for the key of a row's dataset."""
+        """Shown dataset, by the key of a dataset in the rows."""
         return self._shown[key]
 
     def key_of(self, namespace: str, name: str) -> str:

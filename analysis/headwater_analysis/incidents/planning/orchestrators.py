@@ -66,7 +66,7 @@ _SAME: Final = frozenset({"identity", "same"})
 
 
 def _transformed(transform: str, value: str) -> str | None:
-    """Apply a declared rule, such as `month` or `month of`; None: it doesn't fit the value, or is text for people."""
+    """Apply a rule, such as `month` or `month of`; None: the rule doesn't fit the value, or is text for people."""
     rule = transform.strip().lower().removesuffix(" of")
     if rule in _SAME:
         return value

@@ -1,8 +1,8 @@
 """Order of repairs: steps whose output is still bad ⇒ groups; a group comes after the groups that write its input.
 
-All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to it through
-other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A group
-that reads its own output stays whole: its runs are repaired in their order.
+All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to the group
+through other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth.
+A group that reads its own output stays whole: its runs are repaired in their order.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _writes(group: Iterable[BadStep]) -> frozenset[str]:
 
 
 def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
-    """For the index of each group: indices of the other groups that write a dataset which it reads."""
+    """For the index of each group: indices of the other groups that write a dataset that this group reads."""
     writers: dict[str, set[int]] = defaultdict(set)
     for index, group in enumerate(groups):
         for key in _writes(group):
@@ -122,7 +122,7 @@ def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
 
 
 def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
-    """For the index of each group: indices of the groups that wait for it."""
+    """For the index of each group: indices of the groups that wait for this group."""
     after: dict[int, set[int]] = {index: set() for index in before}
     for index, others in before.items():
         for other in others:

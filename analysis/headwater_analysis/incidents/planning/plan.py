@@ -316,7 +316,10 @@ class _Planner:
 
 
 def _is_of_others(part: Part, written: Iterable[Part]) -> bool:
-    """Return whether the steps didn't write all of a part. Parts other than records and files count as a whole."""
+    """Return whether some of a part is missing in the written parts.
+
+    Parts other than records and files count as a whole.
+    """
     same = [each for each in written if each.dataset.key == part.dataset.key]
     if part.kind is PartKind.OFFSETS and same:
         rest = difference(spans_of(part.offsets), spans_of(span for each in same for span in each.offsets))

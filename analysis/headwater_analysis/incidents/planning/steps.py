@@ -40,7 +40,8 @@ class WritingStep:
     Attributes:
         kind: RERUN or REPROCESS.
         fields: values of further fields of `RepairStep`, by name.
-        appended: parts of the output that the graph won't show as clean after the step, because it overwrites nothing.
+        appended: parts of the output that the graph won't show as clean after the step, because the step overwrites
+            nothing.
         reruns: for the key of each dataset with such parts: later runs that may have repaired it.
     """
 
@@ -196,7 +197,7 @@ def _overwrite(context: Context, group: RepairGroup, key: str) -> Overwrite:
 def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str, ...], str]:
     """Partitions of an output by the job's declared mappings, and a sentence.
 
-    There are no partitions unless the mappings fit all bad input of the job.
+    The partitions are empty unless the mappings fit all bad input of the job.
     """
     job = group.steps[0].hop.step.job
     rules = [] if job is None else partition_rules(context.tx, job.key)
