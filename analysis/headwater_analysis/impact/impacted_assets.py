@@ -35,7 +35,7 @@ class ImpactHop:
 
     Attributes:
         asset: asset at the end of the hop.
-        job: job that writes it.
+        job: job that writes the asset.
         cause: reason why the asset is hit.
         transformation: for columns, the job's transformation; None between datasets.
         possible: between datasets, whether the derivation is only possible: the job's producer doesn't record which
@@ -59,7 +59,7 @@ class Decision:
         raised_by: number of the policy's `[[raise]]` that changed the severity, from 1; None: the rule's severity
             holds.
         because: conditions of the `[[raise]]` that the asset meets, in words.
-        inputs: all facts of the asset that a policy can have conditions on, whether it changed anything or not.
+        inputs: all facts of the asset that a policy can have conditions on, even if they didn't change the severity.
         text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty if the rule's severity holds.
     """
 
@@ -117,9 +117,9 @@ class ImpactedJob:
     Attributes:
         job: the job.
         severity: worst severity that its outputs get.
-        fails: whether it can't run unchanged after the change.
+        fails: whether the job fails after the change, unless its code is changed, too.
         hops: hops from the start to its output.
-        reason: relation to the change, as a sentence.
+        reason: effect of the change on the job, as a sentence.
         owners: owners of the job.
         criticality: criticality of the job, where known.
     """

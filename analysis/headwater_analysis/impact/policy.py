@@ -292,7 +292,8 @@ class Policy(_Model):
     Attributes:
         reading: behaviour of readers, by type of dataset.
         rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`spread.raised`).
+        raises: `[[raise]]` in the file, tried in order on the rules' verdicts; the first that fits replaces the
+            severity.
     """
 
     reading: Reading = Reading()

@@ -60,7 +60,7 @@ def raised(
     makers: Mapping[ImpactVisit, Iterable[str]],
     facts: Mapping[int, AssetFacts],
 ) -> dict[ImpactVisit, Raised]:
-    """Visits whose severity by the rules is replaced.
+    """Severities that replace those by the rules, by visit.
 
     Args:
         makers: keys of the jobs that make the asset of each visit, by visit.
@@ -114,7 +114,7 @@ def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInpu
 def _may_fit(
     policy: Policy, change: ChangeType, visits: Iterable[ImpactVisit], facts: Mapping[int, AssetFacts]
 ) -> dict[ImpactVisit, tuple[int, ...]]:
-    """Numbers of the raises that may apply, by visit. Most visits repeat an earlier combination."""
+    """Numbers of the raises that may apply, by visit; decided once for equal rank, type and criticality."""
     found: dict[tuple[int, str, str], tuple[int, ...]] = {}
     out = {}
     for visit in visits:
@@ -173,7 +173,7 @@ class ImpactSpread:
     Attributes:
         worst: each asset's worst visit, by its node.
         jobs: jobs on the paths, by key.
-        raised: visits whose severity by the rules is replaced.
+        raised: severities that replace those by the rules, by visit.
         makers: keys of the jobs that make the asset of each visit, by visit.
     """
 
@@ -270,7 +270,7 @@ def _by_influence(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> 
 
 
 class _Spreading:
-    """State of one spread: cached verdicts, and nodes that were left already."""
+    """State of one spread: cached verdicts, and nodes whose edges were followed already."""
 
     def __init__(
         self,
@@ -331,7 +331,7 @@ class _Spreading:
         ]
 
     def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[ImpactVisit, int]]:
-        """Visit and rule for each target of moves by FLOW; most repeat an earlier combination."""
+        """Visit and rule for each target of moves by FLOW."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))

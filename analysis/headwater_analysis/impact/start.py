@@ -43,7 +43,7 @@ class DataReach:
 
 
 EVERYWHERE = DataReach(None, {}, ())
-"""Reach of all data."""
+"""Reach of a change of all data: any dataset."""
 
 
 def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals | None = None) -> DataReach:

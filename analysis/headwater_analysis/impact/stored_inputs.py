@@ -86,7 +86,7 @@ class StoredInputs:
         return tx.common(StoredInputs)
 
     def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
-        """Declared criticality of datasets, by id; where several sets declare one, the first set's."""
+        """Declared criticality of datasets, by id; if several declaration sets state one, the first set counts."""
         if not self._tx.declarations:
             return {}
         asked = list(dict.fromkeys(datasets))

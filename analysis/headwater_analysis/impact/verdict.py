@@ -86,7 +86,7 @@ def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
 
 
 def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
-    """Clauses on assets and jobs that may be affected in addition to the certain hits; they follow `not known is`.
+    """Clauses, each to follow `not known is`, on assets and jobs that may be affected beyond the certain hits.
 
     - Jobs whose column lineage is missing or incomplete.
     - Jobs that only possibly use the changed asset, if nothing else is hit.
@@ -106,7 +106,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
 
 
 def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[int] = ()) -> Iterator[str]:
-    """Clauses on possible, unrecorded users of an asset or of its derived assets; they follow `not known is`.
+    """Clauses, each to follow `not known is`, on possible, unrecorded users of an asset or of its derived assets.
 
     Args:
         dataset: key of the asset's dataset.
