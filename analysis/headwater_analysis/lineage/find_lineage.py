@@ -76,7 +76,7 @@ def edges_between(
     direction: LineageDirection,
     as_of: datetime | None,
 ) -> tuple[LineageEdge, ...]:
-    """Hops between these visits and the start, each pair once.
+    """Hops between any two of these visits and the start, one for each pair of assets.
 
     The search has found all of these hops; looking up their jobs takes one round trip.
     """

@@ -42,11 +42,11 @@ class Plan:
     Attributes:
         job: key of its job.
         digest: digest of its column lineage.
-        declared: whether the job declares it now.
+        declared: whether a declaration of the job has the plan now.
         first_seen, last_seen: span in which it was observed.
         active: its last activity before the time of the question; None if there was none.
         incomplete: reason why its lineage is incomplete; None if it isn't.
-        known: whether its lineage is known; False if the graph has only a run that cites it.
+        known: whether its lineage is known; False if the graph has only a run that cites the plan's digest.
         outputs: keys of the datasets that it writes, hidden ones included.
         emptied: for each dropped or truncated output, the last such time before the time of the question.
     """
@@ -148,7 +148,7 @@ class Plans:
         - the job's latest plan isn't known;
         - a plan that counts is incomplete;
         - no plan of the job writes the dataset;
-        - the job has written the dataset since, without reporting by which plan.
+        - the job has written the dataset after these plans were last active, without reporting by which plan.
 
         If some plans of the job wrote the dataset and none of them counts, the job is known to have stopped writing it.
         """

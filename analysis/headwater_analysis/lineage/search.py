@@ -2,7 +2,7 @@
 
 A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
 visit is found at most once, with the fewest hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
-Otherwise the DIRECT visit reaches everything that the INDIRECT one does, no later.
+Otherwise the DIRECT visit leads to all that the INDIRECT visit leads to, with no more hops.
 
 Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. This module asks no database;
 `Steps` does.
@@ -39,7 +39,7 @@ class SearchFacts(NamedTuple):
     """Properties of a node that the search needs.
 
     Attributes:
-        key: key of the node; decides between parents, so that equal graphs give equal answers.
+        key: key of the node; decides between equally near parents, so that equal graphs give equal answers.
         shown: whether to list it; False: the search only passes through it.
     """
 
@@ -74,7 +74,7 @@ class Steps(Protocol):
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Edges that don't count as a hop: from a node that represents others, such as a dataset, to these nodes."""
+        """Edges that don't count as a hop: from these nodes to the nodes that they represent (dataset ⇒ columns)."""
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""

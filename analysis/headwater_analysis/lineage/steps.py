@@ -3,7 +3,7 @@
 Datasets: FEEDS.
 
 Columns: DERIVES, and INFLUENCES through the dataset, which means all of its columns. Downstream, a column INFLUENCES a
-dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from the columns with DERIVES to it,
+dataset (one hop), which represents its columns (no hop). Upstream, a column comes from the columns with DERIVES to it,
 and from columns with INFLUENCES to its dataset. An edge from a dataset means its rows, so whatever INFLUENCES the
 dataset is upstream of this edge. Edges whose plan no longer holds are left out.
 """
