@@ -25,7 +25,7 @@ from headwater_analysis.runs.run_names import resolve_owner
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
-"""Maximum number of a streaming run's micro-batches to search for a dataset; a run where none has it is left out."""
+"""Maximum number of a streaming run's micro-batches to search for a dataset; if none has it, the run is left out."""
 
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
@@ -125,7 +125,9 @@ def open_runs(
 
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
-    """Read runs by the statement `<which>_job` or `<which>_dataset`; `of` reads a page, `next_of` the run after one.
+    """Read runs by the statement `<which>_job` or `<which>_dataset`.
+
+    `of` reads a page, `next_of` the run after a given run.
 
     Without further parameters of the statement, runs of any state and time are read, from the latest on.
     """

@@ -16,7 +16,7 @@ from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""Missed heartbeats after which a run counts as stopped: late ones may be in an outbox, or not yet consumed."""
+"""Missed heartbeats after which a run counts as stopped: a late heartbeat may be in an outbox, or not yet consumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,10 +406,10 @@ class QualityTurn:
     Attributes:
         query_id: id of the query; None for batch runs, which have no micro-batches.
         last_good: latest micro-batch with assertions, none of which failed; None: no such micro-batch was read.
-        first_bad: first micro-batch after it with a failed assertion; None: there is none.
+        first_bad: first micro-batch after `last_good` with a failed assertion; None: there is none.
         last_good_run, first_bad_run: runs that reported these micro-batches; for a batch job, its last good and first
             bad run.
-        failed: failed assertions of the first bad one.
+        failed: failed assertions of the first bad micro-batch or run.
         looked_back: maximum number of micro-batches or runs that were read, the latest ones; None: all.
     """
 
@@ -429,7 +429,7 @@ class Turn:
     Attributes:
         of: the job or dataset.
         last_good: latest COMPLETE run; None: there is none.
-        first_bad: first run after it that ended in FAIL or ABORT; None: there is none.
+        first_bad: first run after `last_good` that ended in FAIL or ABORT; None: there is none.
         quality: changes from good to bad quality, by assertions. For a job: one for each of its streaming queries, and
             one for its batch runs. For a dataset: one for each query that wrote it, and one for the batch runs of each
             job that read or wrote it; of these jobs, only assertions about the dataset count. Queries and jobs without

@@ -242,9 +242,9 @@ def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
 def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
     """Versions of reference data that went into a run's outputs, in the order of its inputs.
 
-    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The version that a
-    run read explains its outputs, whenever it ran. The version of files is the list of files: a file that is
-    overwritten under its own name looks unchanged.
+    Reference data are datasets for look-ups that are declared as `reference`: currencies, airports, price lists. The
+    version that a run read explains its outputs, whenever it ran. The version of files is the list of files: a file
+    that is overwritten under its own name looks unchanged.
     """
     out = []
     for read, names in found:
