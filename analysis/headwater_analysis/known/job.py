@@ -97,8 +97,8 @@ class KnownRetention:
     """Retention of a job's individually stored micro-batches.
 
     Attributes:
-        summarized_before: earlier micro-batches are only in summaries.
-        dropped_before: earlier micro-batches are dropped.
+        summarized_before: time before which micro-batches are only in summaries.
+        dropped_before: time before which micro-batches are dropped.
     """
 
     summarized_before: datetime | None
