@@ -177,7 +177,7 @@ class OverviewBar:
         missing: number of unknown micro-batches in between.
         gaps: number of times that offsets of a partition were skipped.
         overlaps: number of times that offsets of a partition were read twice.
-        rewinds: number of micro-batches with offsets that go back behind those of the previous one.
+        rewinds: number of micro-batches whose offsets go back to before those of the previous micro-batch.
         conflicts: number of conflicting reports of these micro-batches, with other offsets.
         failed: number of micro-batches with a failed assertion.
         reconciled: number of micro-batches that were recovered from the checkpoint after a crash.

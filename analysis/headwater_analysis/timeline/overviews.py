@@ -1,7 +1,8 @@
 """Question `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
 
-Hardly any block is read. A query that runs every ten seconds has 6,160 segments a year. All of them are read in one
-statement, and adjacent ones are added up. A summarized day counts as one segment.
+A segment stores up to 512 micro-batches of a query, and counts them. A query that runs every ten seconds has 6,160
+segments a year. All of them are read in one statement, and adjacent ones are added up. A summarized day counts as one
+segment.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
 
     Args:
         segments: bars of one query, one for each segment, in batch order.
-        most: at least 1.
+        most: maximum number of bars, at least 1.
     """
     width = max(1, -(-len(segments) // most))
     return [_sum(segments[at : at + width]) for at in range(0, len(segments), width)]

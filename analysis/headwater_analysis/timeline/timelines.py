@@ -48,7 +48,7 @@ def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Pos
 
 
 def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
-    """Breaks of a NEXT relationship: `gap` or `overlap`."""
+    """Breaks of a NEXT relationship; `kind` is `gap` or `overlap`."""
     if before is None or f"{kind}_partitions" not in before:
         return ()
     lists = (before[f"{kind}_{name}"] for name in ("datasets", "partitions", "from", "to_exclusive"))
