@@ -73,7 +73,7 @@ def within_width(
 
     Args:
         start: node in the middle.
-        hops: signed hops of the nodes that may be drawn.
+        hops: signed hops (negative upstream) of the nodes that may be drawn.
         width: maximum number of neighbours that one node adds on a side.
         most: maximum number of nodes.
         as_of: time of the graph; None: now.

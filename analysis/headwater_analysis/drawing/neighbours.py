@@ -41,7 +41,7 @@ class Neighbour(CountedDataset):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourFacets:
-    """Values of all neighbours with the text's words in their names, before the other filters; at most 20 each.
+    """Values of all neighbours that the filter `text` admits, before the other filters; at most 20 of each property.
 
     Attributes:
         namespaces: namespaces.
