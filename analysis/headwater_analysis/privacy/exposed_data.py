@@ -35,7 +35,7 @@ class PrivacyHop:
         job: job that makes the step.
         operation: operation of the job on the value.
         transformation: the edge of column lineage.
-        possible: whether it is unknown that the value is passed on: a black box.
+        possible: whether the value is only possibly passed on: the step is a black box.
         former: whether the job no longer makes this step; data that it wrote before may still be there.
     """
 

@@ -288,7 +288,7 @@ class _Details:
         if not given:
             return None
         known = self._graph.declared([one.visit.node])[one.visit.node]
-        # If the approval lowered the values, they have the sensitivity that it states.
+        # If the approval lowered the sensitivity, the values have the approved sensitivity now.
         holds = known.approves(one.visit.level, today) or (
             one.visit.level == known.approved and known.approves(known.covers, today)
         )

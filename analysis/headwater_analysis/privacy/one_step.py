@@ -37,7 +37,7 @@ def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[d
 
     Returns:
         For each column: `column`, its key; `names`, the keys under all its names; `source`, the first key of its
-        sensitive sources; `sensitivity`; and `possible`, whether the job may not use the source.
+        sensitive sources; `sensitivity`; and `possible`, whether the job only possibly uses the source.
     """
     graph, identities = StoredPrivacyGraph(tx), Identities.of(tx)
     levels = sensitive_columns(tx)
