@@ -236,7 +236,7 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
 
 
 def _columns(tx: Transaction, found: list[_Found], names: frozenset[str] | None) -> _Columns:
-    """Changes of columns, by the schemas of these datasets, else of all that a job reads or writes on either side."""
+    """Changes of columns in the schemas of the datasets `names`; None: of all datasets that the jobs read or write."""
     keys = names or {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
     if not found or not keys:
         return _Columns([], [], more=False)

@@ -184,7 +184,7 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
 
 
 def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
-    """Digests of schemas that the runs' uses state; for the latest run, the first one, also of its micro-batches."""
+    """Digests of schemas that uses by the runs state; for the first run, the latest, also uses by its micro-batches."""
     rows = tx.rows("diff/schemas_of_runs", runs=runs)
     out = {(_ROLES[row["type"]], row["dataset"]): str(row["digest"]) for row in rows}
     latest = resolve_run(tx, runs[0])
