@@ -96,7 +96,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     added = {key: body for key, body in bodies.items() if key not in held}
     before = declarations(reader, held - bodies.keys())
     subjects = {one.subject for one in before}
-    # For a large set, `made` takes a third of the time, and only changes need it.
+    # For a large set, `made` takes a third of the time, and only changed declarations need its result.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
         made(changed, tenant=tenant),
@@ -127,7 +127,7 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
     """Build the outcome of declaring a set, with contradictions by other sets.
 
     Args:
-        published: whether its events were published.
+        published: whether the events of the revision were published.
         in_graph: whether the graph has the revision.
     """
     declared = revision.declared
@@ -221,7 +221,7 @@ def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
 
 
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
-    """Return whether the graph has the whole revision or a later one, and roughly how many of its events it has.
+    """Return whether the graph has the whole revision or a later one, and roughly how many of the revision's events.
 
     The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
     cost the database more than writing them.
@@ -246,8 +246,8 @@ def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
     """Return the set, with the usual spelling (`naming.normal`) for all datasets that the graph lacks.
 
     A declaration of `s3a://lake` `orders` would otherwise describe a dataset that nothing writes: capture and the
-    intake report it as `s3://lake`. A name that the graph has in exactly this spelling stays
-    unchanged: a producer of events may spell its datasets as it likes.
+    intake report this dataset as `s3://lake`. A name that the graph has in exactly this spelling stays unchanged: a
+    producer of events may spell its datasets as it likes.
 
     Args:
         declared: the set. If two of its datasets would become one, both stay unchanged.
