@@ -9,7 +9,7 @@ MOST_NAMED = 3
 
 
 def amount(number: int, noun: str, plural: str = "") -> str:
-    """Format a number of things: `1 run`, `1,200 runs`; `plural` is needed unless it is the noun with an s."""
+    """Format a number of things: `1 run`, `1,200 runs`; `plural` is needed unless the plural is the noun with an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 

@@ -37,7 +37,7 @@ FREE: Final = frozenset({"HwAlias", "HwDeclarationSet", "HwRetention", "HwProgre
 OF_QUERIES: Final = frozenset({"HwSegment", "HwSummary"})
 """Labels of nodes that belong to the asset of their query."""
 TO_QUERIES: Final = frozenset({"CONSUMED", "PRODUCED", "READ", "WROTE", "IN_RUN", "IN_QUERY", "NEXT"})
-"""Types of relationships that these nodes have."""
+"""Types of relationships that nodes with the labels of `OF_QUERIES` have."""
 OF_JOBS: Final = frozenset({"FEEDS", "DERIVES", "INFLUENCES", "GENERATES"})
 """Types of relationships that belong to the job that made them."""
 
@@ -133,7 +133,7 @@ class _Filter:
             at += 1
 
     def _inherited(self, at: int, known: set[str]) -> set[str] | None:
-        """Names with which a subquery begins; None if the bracket doesn't begin a subquery."""
+        """Names that are checked before a subquery begins; None if the bracket doesn't begin a subquery."""
         before = self._at(at - 1)
         if before.upper() in _SUBQUERIES:
             return set(known)

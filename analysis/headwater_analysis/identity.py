@@ -13,9 +13,9 @@ A column has the names of its dataset and its own names (`column_names`): it was
 name before. Columns that differ only by case are one, as engines spell the same column differently: Spark `MyColumn`,
 Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
 
-Classes aren't stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before
-a dropped one, then a cluster's declared name before brokers, then the latest name after renames, then the least name. A
-column is shown in the spelling of the latest schema.
+A class, the nodes of one dataset, isn't stored, so two consumers can't build different classes. Each class shows one
+dataset: an existing one before a dropped one, then a cluster's declared name before brokers, then the latest name after
+renames, then the least name. A column is shown in the spelling of the latest schema.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class _Facts:
 
     Attributes:
         dropped_at: time of the DROP, by key of a dropped dataset.
-        claims: by key of an alias: type of the symlink, by key of each dataset that is KNOWN_AS the alias.
+        claims: for the key of an alias: key of each dataset that is KNOWN_AS the alias, with the type of the symlink.
         owns: by key of an alias: key of the dataset whose own name equals the alias.
         spelled: spelling of an alias, by its key.
         renames: renames of datasets.

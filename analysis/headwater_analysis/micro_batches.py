@@ -194,9 +194,9 @@ def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
-    """Count micro-batches in ranges of batch ids and times. The ranges share no segment."""
+    """Count micro-batches in ranges of batch ids and times. No two ranges share a segment."""
     total = 0
-    # Maximum number of ranges in one statement, so that its answer stays small.
+    # At most `_MOST_SEGMENTS` ranges in one statement, so that its answer stays small.
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
         part = stretches[begin : begin + _MOST_SEGMENTS]
         load(tx, part)
@@ -537,7 +537,7 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
 
     Args:
         intervals: micro-batches by query, in batch order.
-        every: whether `intervals` has all known micro-batches of each query between its first and its last one there.
+        every: whether `intervals` has all known micro-batches between each query's first and last one.
     """
     known: dict[int, IntervalFacts] = {}
     for n, (one, other) in enumerate(pairwise(intervals), 1):

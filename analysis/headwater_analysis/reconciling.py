@@ -74,7 +74,7 @@ class OpenWrite:
     Attributes:
         run_id, job, parent: id, job and parent of the run.
         started_at, last_seen: start of the run, and last observation of the run.
-        facet: description of the write in its START.
+        facet: facet of the run's START event that describes the write.
         heartbeat_seconds: interval of its heartbeats; None if unknown.
         reads: datasets that it reads.
     """

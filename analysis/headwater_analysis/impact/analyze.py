@@ -80,8 +80,8 @@ class ImpactRows:
 
     Attributes:
         assets, edges, jobs: rows of nodes and hops, by id, and of jobs, by key.
-        inputs: severity inputs by id of the asset, without the jobs that make the asset. critical_jobs: jobs with a
-            criticality, by key.
+        inputs: severity inputs by id of the asset, without the jobs that make the asset.
+        critical_jobs: jobs with a criticality, by key.
     """
 
     assets: Mapping[int, Any]
