@@ -117,7 +117,7 @@ class StoredPrivacyGraph:
         return self._graph.unseen(made)
 
     def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Filter pairs, as for `unseen`, to datasets that the job ever wrote by a plan with incomplete column lineage."""
+        """Filter pairs, as for `unseen`, to those with a plan, former or current, of incomplete column lineage."""
         return self._graph.ever_incomplete(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
