@@ -1,4 +1,4 @@
-"""Check of each streaming query's chain: no interval is missing, and neighbouring intervals fit together."""
+"""Check of each streaming query's chain of intervals (micro-batches): none is missing, and neighbours fit together."""
 
 from __future__ import annotations
 

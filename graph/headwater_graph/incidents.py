@@ -117,7 +117,7 @@ class IncidentState:
         assignee: latest assignee; None if it was never assigned.
         opened_at: time of the first OPENED.
         acknowledged_at: time of the first ACKNOWLEDGED that had an effect.
-        resolved_at: time since which it is Resolved; None if it isn't.
+        resolved_at: time since which the incident is Resolved; None: it isn't Resolved.
         reopened: number of REOPENED that had an effect.
         resolution: result; None if it isn't Resolved, or was merged or superseded.
         merged_into, superseded_by: id of the incident that replaces this one.

@@ -62,7 +62,7 @@ def micro_batch_lines(
     """Lines of the micro-batches of one query, as (key, line) in order of key.
 
     Args:
-        before: micro-batch before them; the lines include its NEXT.
+        before: micro-batch before `intervals`; the lines include its NEXT.
         internal: whether to include properties that begin with `_`.
     """
     lines = _Lines(internal=internal)

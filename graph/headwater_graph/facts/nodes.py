@@ -1,6 +1,6 @@
 """Base facts of one node each, and their joins. Facts only grow: registers by stamp, bounds by min and max, sets.
 
-A fact joins another in place; code that shares a fact copies it first.
+A fact joins another in place; code that shares a fact copies it first. The owner of a use is a run or micro-batch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headwater_graph.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
-"""Register of a PRODUCED: keys of the datasets that it is derived from; absent: all that its owner consumed."""
+"""Register of a PRODUCED: keys of the datasets that the output is derived from; absent: all that its owner consumed."""
 POSSIBLE = "possible"
 """Register of a PRODUCED: True if every dataset that its owner consumed is a possible source, and none is certain."""
 UNCOMMITTED = "uncommitted"
@@ -48,7 +48,7 @@ class Evidence(StrEnum):
 class Link(NamedTuple):
     """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS.
 
-    FEEDS begin at the job if the sources have GOES_INTO the job.
+    If the sources have GOES_INTO to the job, FEEDS begins at the job.
     """
 
     type: RelType
@@ -204,8 +204,8 @@ class RetentionFacts:
 
     Attributes:
         identity: properties that are part of the key: tenant, and namespace and job if the scope has them.
-        summarize_before: micro-batches of earlier days are in summaries.
-        drop_before: micro-batches of earlier days are deleted.
+        summarize_before: first day whose micro-batches aren't moved into summaries.
+        drop_before: first day whose micro-batches aren't deleted.
     """
 
     identity: Props
@@ -245,7 +245,7 @@ class Variant:
 
     @property
     def rank(self) -> tuple[str, str]:
-        """Order of variants: the stamp of its best report, which the register `provenance` always has."""
+        """Order of variants: the stamp of the variant's best report, which the register `provenance` always has."""
         stamp, provenance = self.registers["provenance"]
         return stamp, str(provenance)
 
@@ -342,7 +342,8 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Outputs with listed sources get this, too: they may have been possible before, and evidence is never removed.
+        # Outputs with listed sources get this link, too: earlier they may have been possible, and evidence is never
+        # removed.
         if through_job := consumed.keys() if wide else in_wide_reports:
             into_job.update(through_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

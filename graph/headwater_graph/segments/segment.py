@@ -29,7 +29,7 @@ BLOCKS = 8
 SIZE = PLACES * BLOCKS
 """Number of batch ids in a segment."""
 TAIL = 16
-"""Number of batch ids in the tail: the lists of the last micro-batches, stored apart from their block's (`lists`)."""
+"""Number of batch ids in the tail: the lists of the last micro-batches, stored apart from the lists of their block."""
 
 
 class At(NamedTuple):

@@ -2,9 +2,8 @@
 
 Most reports repeat a dataset's schema unchanged. Then no column is read or written: the dataset's register has the new
 stamp, which applies to every column of the schema. When a column leaves the schema, its stamp and time are copied from
-the dataset to the column. Late reports write no columns either, unless they
-are older than the stored first observation of the schema. Reports are late, for example, if jobs with events on
-several partitions write one dataset.
+the dataset to the column. Late reports write no columns either, unless they are older than the stored first observation
+of the schema. Reports are late, for example, if jobs with events on several partitions write one dataset.
 """
 
 from __future__ import annotations

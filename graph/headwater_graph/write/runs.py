@@ -5,7 +5,7 @@ depends (`derive`) on the other runs of its query, its children and its parent. 
 runs are examined, so the end of a batch run, or a further micro-batch of a query, costs almost nothing:
 
 - the run itself, unless it is new and reported its end;
-- if it begins earlier than stored: runs of its query that were last seen since the previous start of its query;
+- if the run begins earlier than stored: runs of its query that were last seen since the query's previous start;
 - its parent, if the parent has an inferred end or gets one by this run; and then all children of the parent.
 
 Each run is locked before it is read. The order of these locks mostly agrees between transactions. If two transactions
@@ -280,7 +280,10 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
 
 
 def _update(tx: WriteTransaction, examined: Mapping[str, _ExaminedRun], families: Iterable[_Family]) -> None:
-    """Set the properties that differ. A family's state of a run replaces the state that was read without children."""
+    """Set the properties that differ.
+
+    A run's state in a family replaces the state that was read without its children.
+    """
     everyone = dict(examined)
     own_ends: dict[str, RunEnd | None] = {}
     for family in families:

@@ -294,8 +294,8 @@ def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segmen
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # The neighbours of created and joined segments have been read, and the successors of extended ones: these are
-        # next to each other in the chain. Between other pairs, there may be stored segments that weren't read.
+        # The neighbours of created and joined segments have been read, and the successors of extended segments: such
+        # pairs are adjacent in the chain. Between other pairs, there may be stored segments that weren't read.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))

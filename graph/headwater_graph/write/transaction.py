@@ -113,7 +113,10 @@ class WriteTransaction:
 
 
 class Index:
-    """List of the keys of hot nodes. Rows refer to keys by index, so a statement looks each node up only once."""
+    """Keys of hot nodes (to which many rows refer).
+
+    Rows have a key's index, so a statement looks each node up only once.
+    """
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}

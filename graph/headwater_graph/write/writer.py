@@ -1,9 +1,9 @@
 """GraphWriter: writes one GraphDelta in one transaction.
 
-Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
-state, joins it with the delta and writes the changes. Every other node belongs to one anchor (a Segment to its Query,
-a Column to its Dataset …). So transactions with a common anchor run one after the other, and reads after the locks see
-the latest state.
+Values are joined in Python, never in Cypher. The transaction locks the anchors (jobs, datasets, queries, runs …) that
+the delta touches, reads their state, joins it with the delta and writes the changes. Every other node belongs to one
+anchor (a Segment to its Query, a Column to its Dataset …). So transactions with a common anchor run one after the
+other, and reads after the locks see the latest state.
 
 `prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So the rows
 of the next batch are ready while a batch is written.
