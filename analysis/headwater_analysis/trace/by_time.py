@@ -66,7 +66,7 @@ def first_after(
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
     """Find the first batch that may have been running at a time.
 
-    It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
+    It is the last batch that is known to have begun at or before `time`; without such a batch, the query's first batch.
 
     Args:
         after: result of `first_after` for this query.
@@ -119,7 +119,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
 def ends(context: Context, query: Query, first: int, last: int, most: int = STRETCH) -> tuple[list[Batch], bool]:
     """Return the micro-batches from `first` to `last`, and True.
 
-    Of more than `most`, return the first and the last one, and False.
+    If there are more than `most`, return only the first and the last of them, and False.
     """
     [batches] = stretches(context.tx, [(query.key, first, last)], most)
     if len(batches) < most or batches[-1].last >= last:

@@ -13,7 +13,7 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Maximum distance between the batch ids of one step's micro-batches. Those in between used no wanted offset.
+# Maximum distance between neighbouring batch ids of one step. The micro-batches in between used no wanted offset.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
@@ -61,7 +61,7 @@ class PossibleUse:
     """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
-        hole: their batch ids, and the known micro-batches around them.
+        hole: the missing batch ids, and the known micro-batches before and after them.
         part: possible overlap with the wanted part.
     """
 
@@ -163,7 +163,7 @@ def micro_batches(
         batches: at least one, in order of batch ids.
         count: number of batches that used the part.
         keeps: whether the query keeps state.
-        spread: first and last batch to which the query's state carries the part; None: those of `batches`.
+        spread: first and last batch to which the query's state carries the part; None: the first and last of `batches`.
     """
     first, last = batches[0].first, batches[-1].last
     return Step(

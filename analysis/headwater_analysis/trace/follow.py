@@ -129,7 +129,7 @@ def follow(
         depth: maximum number of hops; None: no limit.
         limit: maximum number of steps in all.
         first: hops that are known already and led to `start`.
-        passes: condition that hops must meet; others are left out. Two hops of one step may differ in their inputs.
+        passes: condition that hops must meet; other hops are left out. Two hops of one step may differ in their inputs.
             None: no condition.
     """
     followed = _Followed()
@@ -211,7 +211,7 @@ def _pendings(
 
 
 def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
-    """Keys of the parts' datasets that anything reads (backwards: writes)."""
+    """Keys of those datasets of the parts that anything reads (backwards: writes)."""
     keys = {pending.name for pending in pendings}
     context.datasets.know(keys)
     return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}

@@ -101,7 +101,7 @@ def ids(located: Located, hit: OffsetHit) -> set[str]:
 def _last_used(context: Context, key: str, queries: Iterable[Query]) -> list[tuple[bool, datetime | int, str]]:
     """Topic ids that each query's last micro-batch used.
 
-    Two sort fields stand before each id: whether the batch's start is known, and the start, or else the batch id.
+    Each item begins with two sort keys: whether the batch's start is known, and the start, or else the batch id.
     """
     out: list[tuple[bool, datetime | int, str]] = []
     for query in queries:

@@ -70,8 +70,8 @@ class MissingBatches:
 
     Attributes:
         first, last: first and last missing id.
-        before: known batch before them; None: they are the query's first.
-        spans: wanted offsets that one of them may have read (or written).
+        before: known batch before the missing ids; None: no batch comes before them.
+        spans: wanted offsets that a missing batch may have read (or written).
     """
 
     first: int

@@ -133,7 +133,7 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
-    """Match snapshots whose ids don't grow: a range includes its last snapshot; its other snapshots are unknown."""
+    """Match snapshots whose ids don't grow: of a range of snapshots, only the last one is known."""
     theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
     if part.version is not None and bare_version(theirs) == bare_version(part.version):
         within = ":" in theirs or ":" in part.version

@@ -37,7 +37,7 @@ _SECOND = timedelta(seconds=1)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Types of datasets without offsets. Other and unknown types may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
-# Formats with version ids of their own; a manifest's version is its digest.
+# Formats that have version ids. A manifest of files has a digest as its version.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
 
 
@@ -65,11 +65,12 @@ class Times:
 
     Attributes:
         topic: name, as `resolve_dataset` accepts it.
-        partition: number of the partition; None: all of them.
+        partition: number of the partition; None: all partitions.
         start: a time.
         end: a later time, exclusive; if equal to `start`, one second from that time.
-        read: False: times are timestamps in Kafka. True: times are when micro-batches and batch runs read the records
-            (backwards: wrote them); if both times are equal, the records that were being read at that time.
+        read: False: the times are timestamps in Kafka. True: the times are when micro-batches and batch runs read the
+            records (backwards: wrote them). If both times are equal, the records that were being read at that time are
+            meant.
     """
 
     topic: str

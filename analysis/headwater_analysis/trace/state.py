@@ -100,7 +100,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     """
     known = _rows(batches)
     if not known and not all(_is_captured(batch) for batch in batches):
-        # Batches known only from the checkpoint don't report state. Other batches of the query may.
+        # Batches that are known only from the checkpoint don't report state, but other batches of the query may.
         known = _rows(stretches(tx, [(query.key, query.first_batch, query.last_batch)], LOOK_FOR_STATE)[0])
     if known:
         return State(

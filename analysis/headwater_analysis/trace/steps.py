@@ -99,7 +99,7 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     others = missing_parts(context, hole)
     sentences = [_missing_sentence(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
-        # The bound of the next known batch also holds for the missing ones before it.
+        # The bound of the next known batch also holds for the missing batches before it.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]

@@ -46,7 +46,7 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -> list[Summarized]:
-    """Find the summaries with wanted offsets, and remove their offsets from those left to find.
+    """Find the summaries with wanted offsets, and remove these offsets from the offsets that are still to be found.
 
     Offsets that stored micro-batches used are searched, too: the query may have gone back and used them twice.
     """
@@ -182,7 +182,7 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
         # The summary has no watermark that could bound the state.
         spread = (query.first_batch, last)
     elif after:
-        # The bound of the next known batch also holds for the summarized ones before it.
+        # The bound of the next known batch also holds for the summarized batches before it.
         spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
     else:
         spread = (first, query.last_batch)

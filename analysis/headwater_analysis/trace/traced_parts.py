@@ -81,14 +81,14 @@ class Part:
     Attributes:
         dataset: the dataset.
         kind: see above.
-        certainty: EXACT, INFERRED, UPPER_BOUND (the actual part lies within this one) or UNKNOWN.
+        certainty: EXACT, INFERRED, UPPER_BOUND (the actual part may be smaller than this one) or UNKNOWN.
         topic_id: Kafka's id of the topic's incarnation, where known.
         offsets: offset ranges by partition, ascending.
         files: paths; at most a hundred of each micro-batch or run are known.
         file_count: number of files, listed or not; None: unknown.
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
-        from_version: version before the first version.
+        from_version: for a range: the version before the range's first version.
         partitions: partitions that contain the part, as `key=value` paths; empty if unknown.
         text: the position as text.
         rows: number of rows, where known.
@@ -123,7 +123,7 @@ class RunBrief:
 
     Attributes:
         run_id: id of the run; for a streaming query, the id of a start.
-        code_version, config_version: versions of its code and configuration.
+        code_version, config_version: versions of the run's code and configuration.
         state: COMPLETE, FAIL …; None for a streaming run.
         first_batch, last_batch: first and last of the step's micro-batches that this run executed.
     """
@@ -149,8 +149,9 @@ class Step:
         first_batch, last_batch: the first and last micro-batch that used the part, both included.
         batches: number of micro-batches that are known to have used the part; None if not counted.
         spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards, the
-            range ends at the last micro-batch whose output may depend on the part. Backwards, it begins at the first
-            whose input may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
+            range ends at the last micro-batch whose output may depend on the part. Backwards, the range begins at the
+            first micro-batch whose input may have contributed. Equal to `first_batch` and `last_batch` if the query
+            keeps no state.
         started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
         keeps_state: whether the query keeps state between micro-batches; None if unknown.
     """

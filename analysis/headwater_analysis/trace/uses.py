@@ -88,8 +88,9 @@ class StoredUse:
         return self.kind is PartKind.FILES and len(self.files) == self.properties.get("file_count")
 
 
-# Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` isn't among
-# them, because a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
+# Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` is left out,
+# because a MERGE of one row has this operation, too. Iceberg's `replace` is left out, because it rewrites the same
+# rows.
 _REPLACING = {
     "create or replace table as select",
     "create table as select",
@@ -208,7 +209,7 @@ def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> S
 
 
 def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
-    """Convert a whole use to a part of an answer."""
+    """Convert all data of a use to a part of an answer."""
     stored = use.properties
     common: dict[str, Any] = {
         "dataset": dataset,
