@@ -97,7 +97,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before the first one of another run; batches without a known run count as this run's."""
+    """Last micro-batch before another run's first one; batches of an unknown run count as batches of this run."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:

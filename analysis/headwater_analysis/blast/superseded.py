@@ -1,8 +1,8 @@
 """Tainted parts that are gone: overwritten or reverted later, dropped, or records of a topic that was recreated since.
 
 A RESTORE sets a table back to an earlier version, and reverts data that was certainly written after that version.
-Version numbers show this if they are exactly known, else the end of the run or micro-batch that wrote the restored
-version.
+Version numbers, if exactly known, show which data was written later. Otherwise data counts as reverted if it was
+written after the end of the run or micro-batch that wrote the restored version.
 """
 
 from __future__ import annotations
