@@ -58,7 +58,7 @@ class CheckRule:
 
 
 def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
-    """Name of a dataset in a row, other than the subject, with its name in a catalog."""
+    """Name of a dataset that isn't the row's subject, with its name in a catalog."""
     return named(dataset_asset(row[field]))
 
 
