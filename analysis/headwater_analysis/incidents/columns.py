@@ -38,7 +38,7 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.events import Certainty, IncidentType
 
 MOST_COLUMNS: Final = 1_000
-"""Maximum number of columns in an answer, those with the strongest effect; the search ends at this number, too."""
+"""Maximum number of columns in an answer: those with the strongest effect. The search ends at this number, too."""
 
 _Passed: TypeAlias = tuple[str, str, str]
 """Keys of a dataset that a step read, of the step's job, and of a dataset that the step wrote."""
@@ -50,7 +50,7 @@ class FaultVisit(NamedTuple):
     Attributes:
         node: id of the column or dataset.
         fault: the fault.
-        effect: effect of the fault; None where bad data began.
+        effect: effect of the fault; None: bad data began in this node.
         bound: whether the fault only possibly reaches the node: through a black box, an earlier plan or an unknown
             function.
         whole: whether all columns of the dataset have the fault.
@@ -87,8 +87,8 @@ class ColumnReach:
     """Columns that bad data reached.
 
     Attributes:
-        columns, unknown, truncated, all_columns, restricts: as `columns`, `columns_unknown`, `columns_truncated`,
-            `all_columns` and `restricts` of `IncidentReach`.
+        columns, all_columns, restricts: as in `IncidentReach`.
+        unknown, truncated: as `columns_unknown` and `columns_truncated` of `IncidentReach`.
     """
 
     columns: tuple[ReachedColumn, ...] = ()
@@ -112,7 +112,7 @@ def reached_columns(
     Args:
         origins: bad data of each part of the scope.
         hops: steps that bad data passed through.
-        tainted: datasets with the bad data that is left in them.
+        tainted: datasets that bad data reached, with the bad data that is left.
     """
     restricts = state.type is IncidentType.PRIVACY
     rows_fault = fault_of(state.type, state.cause, of_column=False)
@@ -220,7 +220,7 @@ class _ColumnSearch:
                 self._whys[key] = f"Bad data began in this dataset, and {missing}."
 
     def _seen(self, columns: Iterable[int]) -> set[int]:
-        """Keep the columns that a schema or a plan has, under any name of their dataset."""
+        """Filter columns to those that a schema or a plan has, under any name of their dataset."""
         identities = Identities.of(self._tx)
         row = self._tx.one("incidents/seen_columns", nodes=identities.expanded(sorted(columns)))
         return {identities.shown_node(node) for node in row["nodes"]}

@@ -21,9 +21,9 @@ from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty, IncidentScope
 
 LOOKED_BACK_BATCHES: Final = 50
-"""Number of micro-batches before the first bad one among which a good one is searched."""
+"""Number of micro-batches before the first bad one to search for a good one."""
 LOOKED_BACK_RUNS: Final = 200
-"""Number of the job's complete runs before the first bad one among which a good one is searched."""
+"""Number of the job's complete runs before the first bad one to search for a good one."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Search:
 
 
 def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], *, limit: int) -> tuple[BadSince, ...]:
-    """Find the first bad steps, and the last good ones before them.
+    """Find the first bad steps, and the last good steps before them.
 
     Args:
         context: context of the trace, forwards.

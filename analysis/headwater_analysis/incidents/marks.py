@@ -41,7 +41,7 @@ def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:
     An incident has one mark on a dataset: from its latest recorded reach, else from its scope.
 
     Args:
-        answer: a dataclass, or tuples, lists and dictionaries of them.
+        answer: a dataclass, or tuples, lists and dictionaries of dataclasses.
     """
     if type(answer).__module__.startswith(__package__ or ""):
         return None  # the answer itself is about incidents

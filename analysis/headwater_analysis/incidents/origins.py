@@ -154,12 +154,12 @@ def _parts(part: IncidentScope, found: Iterable[Part], why: str = "") -> Origin:
 
 
 def _writers(context: Context) -> Context:
-    """Copy of the context for the opposite direction: writers of a dataset."""
+    """Copy of the context for a trace backwards, which finds the writers of a dataset."""
     return replace(context, backward=True, notes={}, _users={}, _of_runs={})
 
 
 def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
-    """Find the files at these paths, or in these partitions, that runs list as written or as read."""
+    """Find the files at these paths (or in these partitions) that runs list as written or as read."""
     found: dict[Part, None] = {}
     files: dict[str, tuple[Part, set[str]]] = {}
     for path in paths:
@@ -261,7 +261,7 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
         else:
             read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
         parts += [each for each in read if each.dataset.key == shown]
-    # Only the time of reading is known. The records were written earlier, and others may have read them before.
+    # Only the time of reading is known. The records were written earlier, and other readers may have read them before.
     bounded = [replace(each, since=None, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
     return _parts(part, bounded, " ".join(dict.fromkeys(sentences)))
 

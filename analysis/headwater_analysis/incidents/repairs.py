@@ -1,7 +1,7 @@
 """Declared repairs: parts of datasets, runs, and micro-batches whose bad output somebody repaired.
 
-A repair removes its own part from the bad data. Data that was derived from this part earlier stays bad, until it is
-written again or declared repaired separately.
+A repair removes the repaired part from the bad data. Data that was derived from this part earlier stays bad, until it
+is written again or declared repaired separately.
 """
 
 from __future__ import annotations

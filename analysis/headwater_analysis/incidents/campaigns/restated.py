@@ -26,7 +26,7 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import RunEventType
 
 MOST_RUNS: Final = 500
-"""Maximum number of runs of a campaign whose writes are read. Of more runs, only the latest are read."""
+"""Maximum number of runs of a campaign whose writes are read: the latest runs."""
 ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
 """States of a run that has ended."""
 

@@ -63,8 +63,8 @@ class DataFault:
         datasets: all names of the affected datasets.
         part: part with bad data; for a fault of a micro-batch: only this micro-batch.
         at: time of the fault; None: not known.
-        began: for a part with `until`: a part of an incident is the same fault if its `until` lies from `began` to this
-            `until`.
+        began: for a part with `until`: a part of an incident is the same fault if its `until` lies between `began` and
+            the `until` of `part`, both inclusive.
         rule: for ASSERTION: rule of the assertion in upper case; None: not known.
         versions: for a part with a version: a part of an incident with one of these versions is the same fault, too.
     """

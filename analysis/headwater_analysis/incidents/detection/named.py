@@ -21,7 +21,7 @@ _UNNAMED: Final = "an unknown job"
 
 
 def cause_text(text: str) -> str:
-    """Return a cause of at most `MOST_OF_A_CAUSE` characters; a digest replaces the text beyond."""
+    """Shorten a cause to at most `MOST_OF_A_CAUSE` characters; a digest replaces the text beyond."""
     return text if len(text) <= MOST_OF_A_CAUSE else with_digest(text, text)
 
 

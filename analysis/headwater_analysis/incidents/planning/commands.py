@@ -14,7 +14,7 @@ from headwater_analysis.trace.uses import partitions_of
 from headwater_schemas.ranges import partition_text
 
 MOST_FILES: Final = 100
-"""Maximum number of files that a command names; with more, it names their partitions, or the whole dataset."""
+"""Maximum number of files that a command names; with more files, it names partitions, or the whole dataset."""
 FILE: Final = "--file"
 """Option with paths. Paths are texts of jobs (`texts`), which not every asker may see."""
 _AGAIN: Final = "Written again."

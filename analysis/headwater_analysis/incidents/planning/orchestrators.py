@@ -48,7 +48,7 @@ class PartitionRule:
 
     Attributes:
         input, output: keys of the datasets, as declared.
-        input_field, output_field: their partition columns.
+        input_field, output_field: partition columns of the input and of the output.
         transform: rule that computes the output's value from the input's value.
     """
 
@@ -83,7 +83,7 @@ def partition_rules(tx: Transaction, job: str) -> list[PartitionRule]:
 
 
 def mapped(rule: PartitionRule, partitions: Iterable[str]) -> tuple[str, ...]:
-    """Partitions of the output for partitions of the input, by a rule; empty unless the rule fits all of them.
+    """Partitions of the output for partitions of the input, by a rule; empty unless the rule fits all partitions.
 
     Args:
         partitions: partitions of the input as `key=value` paths.

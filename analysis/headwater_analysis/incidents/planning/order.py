@@ -1,8 +1,8 @@
 """Order of repairs: steps whose output is still bad ⇒ groups; a group comes after the groups that write its input.
 
-All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to the group
-through other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth.
-A group that reads its own output stays whole: its runs are repaired in their order.
+All steps of one batch job, or of one streaming query, are one group. If other groups read the output of a group and
+write its input, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A
+group that itself reads its output stays whole: its runs are repaired in the order of their starts.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class RepairGroup:
     Attributes:
         steps: the steps, the earliest first.
         after: indices, in the list of groups, of the groups that have to be repaired before.
-        reads_own: whether the group reads its own output.
-        in_cycle: whether the group's output comes back to it through other groups.
+        reads_own: whether the group itself reads its output.
+        in_cycle: whether other groups read the group's output and write its input.
     """
 
     steps: tuple[BadStep, ...]

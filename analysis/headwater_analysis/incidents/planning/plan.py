@@ -81,7 +81,7 @@ class _Correction:
         part: the part.
         starts: keys of the datasets that the part names, if they hold bad data.
         steps: steps that wrote bad data themselves, or that wrote the data that the part names.
-        loads: keys of those `starts` with bad data that no known step wrote.
+        loads: keys of those datasets of `starts` with bad data that no known step wrote.
     """
 
     part: ResolvedPart
@@ -316,7 +316,7 @@ class _Planner:
 
 
 def _is_of_others(part: Part, written: Iterable[Part]) -> bool:
-    """Return whether some of a part is missing in the written parts.
+    """Return whether the written parts lack some data of a part.
 
     Parts other than records and files count as a whole.
     """

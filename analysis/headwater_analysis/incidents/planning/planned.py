@@ -70,8 +70,8 @@ class ReplayedBatches:
     """Micro-batches to run again.
 
     Attributes:
-        first_batch, last_batch: first and last micro-batch, both inclusive. The last one is the last micro-batch to
-            which state spread bad records.
+        first_batch, last_batch: first and last micro-batch, both inclusive. Up to `last_batch` the query's state spread
+            bad records.
         inputs: all input of these micro-batches.
         kafka: `inputs` as options of Spark's Kafka source; empty: some input isn't a range of offsets.
     """

@@ -26,7 +26,7 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
 
 MOST_SHOWN: Final = 10
-"""Maximum number of runs of a step for which the plan has a command."""
+"""Maximum number of commands in a step that show a run."""
 _MOST_REASONS: Final = 3
 """Maximum number of reasons for inexact hops that a step of a plan lists."""
 _KEPT_BATCHES: Final = 100
