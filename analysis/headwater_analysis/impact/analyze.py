@@ -45,7 +45,7 @@ from headwater_analysis.walk import WalkStep
 def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
     """Sentences on a change of a column.
 
-    - Jobs that used the column by an earlier plan (column lineage), and don't use it by their current plans.
+    - Jobs whose earlier plan (column lineage) used the column, and whose current plans don't use it.
     - If the change hits nothing: datasets that are nevertheless derived from the column's dataset.
     """
     start = beginning.start

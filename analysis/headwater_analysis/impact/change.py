@@ -58,7 +58,7 @@ class SchemaChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A part of the dataset's data. Each given attribute narrows it.
+    """A part of the dataset's data. Each given attribute narrows the part.
 
     Attributes:
         partition: partition of a topic, `3`, or of a table or folder, `day=2013-01-02`.

@@ -21,7 +21,7 @@ class ImpactVisit(NamedTuple):
 
     Attributes:
         node: id of the asset.
-        propagates: whether the change goes on from here.
+        propagates: whether the change spreads from this asset to others.
         indirect: whether the path has an INDIRECT step.
         rank: rank of the severity; `NOT_JUDGED` where a change starts.
     """
@@ -60,7 +60,7 @@ def raised(
     makers: Mapping[ImpactVisit, Iterable[str]],
     facts: Mapping[int, AssetFacts],
 ) -> dict[ImpactVisit, Raised]:
-    """Severities that replace those by the rules, by visit.
+    """Severities that replace the rules' severities, by visit.
 
     Args:
         makers: keys of the jobs that make the asset of each visit, by visit.
@@ -75,7 +75,7 @@ def raised(
     inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
     by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
     jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
-    # Most assets have no inputs, or equal ones. They share one object in `inputs`, which is judged once.
+    # Most assets have equal inputs, or none. Equal inputs are one object in `inputs`, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
     for visit, numbers in about.items():
@@ -134,7 +134,7 @@ def _may_fit(
 
 
 class HitStep(NamedTuple):
-    """`facts` of a step in the walk.
+    """Facts of a step in the walk (`WalkStep.facts`).
 
     Attributes:
         cause: reason why the next asset is hit.
@@ -155,7 +155,7 @@ class JobHit:
         hops: fewest hops from the start to its outputs.
         rank: rank of the worst severity that its outputs get.
         visits: visits of the job's outputs.
-        causes: causes of its steps at this number of hops.
+        causes: causes of the job's steps at `hops` hops.
         kinds: kinds of transformation of these steps.
     """
 
@@ -173,7 +173,7 @@ class ImpactSpread:
     Attributes:
         worst: each asset's worst visit, by its node.
         jobs: jobs on the paths, by key.
-        raised: severities that replace those by the rules, by visit.
+        raised: severities that replace the rules' severities, by visit.
         makers: keys of the jobs that make the asset of each visit, by visit.
     """
 
@@ -191,7 +191,7 @@ class ImpactSpread:
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
         """List all assets, sorted: rank, whether INDIRECT, hops, key, and node.
 
-        The worst are first, and DIRECT ones before INDIRECT ones.
+        The worst assets come first; of equal severity, DIRECT before INDIRECT.
         """
         found, facts, raises = self.walk.found, self.facts, self.raised
         return sorted(
@@ -249,7 +249,7 @@ def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) 
 
 
 _NewStep: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
-"""A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
+"""A step to a new visit: key and visit of the source, cause, kind, job, edge, number of the rule.
 
 If several steps lead to one visit, the least tuple is shown, so that equal graphs give equal answers.
 """

@@ -139,9 +139,9 @@ class StoredInputs:
         """Inputs of assets, without the jobs that write them.
 
         Args:
-            nodes: id of each asset's dataset, by the asset's id; for a dataset, its own id.
+            nodes: id of each asset's dataset, by the asset's id. The dataset of a dataset is the dataset itself.
             criticality: criticality of each asset's dataset, by the asset's id.
-            groups: groups to look up; the inputs of others stay empty.
+            groups: groups to look up; inputs of other groups stay empty.
         """
         wanted = frozenset(groups)
         datasets = list(dict.fromkeys(nodes.values()))
@@ -181,12 +181,12 @@ class StoredInputs:
             known |= look_up(new)
 
     def _under(self, nodes: Sequence[int]) -> dict[int, list[int]]:
-        """Each node with the nodes of all its names."""
+        """Nodes of all names of each column or dataset, by the id of its node."""
         self._identities.learn(nodes)
         return {node: self._identities.expanded([node]) for node in nodes}
 
     def _named(self, datasets: Sequence[int]) -> dict[int, list[int]]:
-        """Nodes of all names of each dataset except temporary ones; the dataset's own node is first."""
+        """Nodes of all names of each dataset, except temporary names; the dataset's own node is first."""
         if not self._identities.any:
             return {node: [node] for node in datasets}
         return {

@@ -110,7 +110,7 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
 
     Args:
         dataset: key of the asset's dataset.
-        hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
+        hit: ids of the assets that are known to be derived from the asset; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:
         yield f"the content of later events: {tx.freshness.stale}"
