@@ -254,7 +254,7 @@ def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Vi
 
 
 def _by_job(vias: Iterable[Via]) -> list[Via]:
-    """Merge the entries of each job: a job that uses a dataset under several names has several for a hop."""
+    """Merge the entries of each job: a job that uses a dataset under several names has several entries for a hop."""
     out: dict[str, Via] = {}
     for via in vias:
         old = out.setdefault(via.job.key, via)

@@ -6,9 +6,9 @@ and a run without a parent are their own application runs.
 
 1. All plans of the last complete application run hold, and all plans used since this run began. Plans of a failed or
    running application run hold, too, and end no earlier plan.
-2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
-   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end nothing. An
-   overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
+2. Within an application run, and among application runs after the last complete one, a complete overwrite of the
+   dataset ends the plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end
+   nothing. An overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
 3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
 4. An overwrite by another job ends nothing: both jobs may take turns, and each writes the dataset when it runs next.
 

@@ -19,7 +19,7 @@ from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.uses import read_use
 
 MOST_USES = 2_000
-"""Maximum number of uses of one job's plans to read, the latest ones."""
+"""Maximum number of uses of one job's plans to read: the latest uses."""
 
 _Asked = TypeVar("_Asked")
 _BRANCH = "headwater_branch"
@@ -45,10 +45,10 @@ class Plan:
         declared: whether a declaration of the job has the plan now.
         first_seen, last_seen: span in which it was observed.
         active: its last activity before the time of the question; None if there was none.
-        incomplete: reason why its lineage is incomplete; None if it isn't.
+        incomplete: reason why its lineage is incomplete; None: it is complete.
         known: whether its lineage is known; False if the graph has only a run that cites the plan's digest.
-        outputs: keys of the datasets that it writes, hidden ones included.
-        emptied: for each dropped or truncated output, the last such time before the time of the question.
+        outputs: keys of the datasets that the plan writes, including datasets that are hidden from the asker.
+        emptied: time of the last DROP or TRUNCATE before the time of the question, by key of the output.
     """
 
     job: str
@@ -125,7 +125,7 @@ class Plans:
         return out
 
     def of_job(self, job: str) -> dict[str, Plan]:
-        """Plans of a looked-up job, by key: those active by the time of the question, and declared ones."""
+        """Plans of a looked-up job, by key: declared plans, and plans that were active by the time of the question."""
         plans = {key: self._plans[key] for key in self._of_jobs[job]}
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 

@@ -33,7 +33,7 @@ class Influence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a lineage question. An empty filter matches everything; others match if one of their values does.
+    """Filters of a lineage question. An empty filter matches everything, any other if one of its values matches.
 
     Attributes:
         namespaces: list only datasets in one of these namespaces, and the columns of such datasets.

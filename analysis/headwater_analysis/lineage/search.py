@@ -2,7 +2,7 @@
 
 A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
 visit is found at most once, with the fewest hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
-Otherwise the DIRECT visit leads to all that the INDIRECT visit leads to, with no more hops.
+Otherwise it adds nothing: the DIRECT visit leads to the same nodes, with no more hops.
 
 Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. This module asks no database;
 `Steps` does.
@@ -86,8 +86,8 @@ class LastSteps:
 
     Attributes:
         hops: fewest hops from the start.
-        parents: all equally near visits before it, one for each edge.
-        edges: edges from these visits.
+        parents: all visits that are one hop nearer and have an edge to this visit, one for each edge.
+        edges: edge from each of the parents.
     """
 
     hops: int

@@ -201,7 +201,7 @@ class ColumnSteps:
         return facts(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
     def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
-        """Filter rows to those whose plans hold for the dataset that each writes."""
+        """Filter rows to those whose plan holds for the dataset that the row's edge writes."""
         holding = self._plans.holding([row.plan for row in rows], written)
         return [
             row for row, holds in zip(rows, holding, strict=True) if holds and (row.direct or not self._direct_only)
