@@ -88,7 +88,7 @@ def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersio
 
 
 def uses(reader: Reader, run_id: str, role: Role, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """List the datasets that a run read, or those that it wrote, by name, with the part of each.
+    """List the datasets that a run read (or wrote), by name, each with the part that the run used.
 
     Raises:
         NotFoundError: no such run.
