@@ -27,12 +27,12 @@ class ReadingConsumer:
         on_call: channel of the people on call.
         contact: address for questions.
         criticality: declared criticality.
-        notice_days: notice before a change that its people need, in days.
+        notice_days: days of notice that its people need before a change.
         freshness_seconds: maximum age of its data, in seconds.
         deadline: time of day by which it needs its data.
         url: address of the consumer.
         reads: names of the requested assets that it reads; at most 20.
-        reads_total: number of these assets.
+        reads_total: number of requested assets that it reads.
         sets: ids of the declaration sets that declare it.
     """
 
