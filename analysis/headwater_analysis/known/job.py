@@ -57,7 +57,7 @@ class KnownPlan:
 
     Attributes:
         digest: digest of the column lineage.
-        complete: whether it is complete.
+        complete: whether the column lineage is complete; None: unknown.
         incomplete_reason: reason why the column lineage is incomplete.
         edges: number of edges.
         first_seen, last_seen: first and last observation.

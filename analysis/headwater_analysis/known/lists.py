@@ -136,9 +136,9 @@ class BrokenChain:
         after_batch: batch before the fault.
         before_batch: batch after the fault.
         at: processing time of the batch after the fault, if observed.
-        missing: number of unknown batches between them.
-        gaps: offsets that neither of the two read.
-        overlaps: offsets that both of them read.
+        missing: number of missing batch ids between `after_batch` and `before_batch`.
+        gaps: offsets that neither of these two micro-batches read.
+        overlaps: offsets that both micro-batches read.
     """
 
     query_id: str
@@ -293,7 +293,7 @@ def estate_runs(
 
 
 def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None) -> BrokenChainPage:
-    """List broken chains of all queries: batches missing between two known ones, or a gap or overlap of offsets.
+    """List broken chains of all queries: missing micro-batches, gaps of offsets, and overlaps of offsets.
 
     Args:
         cursor: `next_cursor` of the page before.
