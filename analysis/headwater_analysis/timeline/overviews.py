@@ -1,8 +1,8 @@
 """Question `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
 
 A segment stores up to 512 micro-batches of a query, and counts them. A query that runs every ten seconds has 6,160
-segments a year. All of them are read in one statement, and adjacent ones are added up. A summarized day counts as one
-segment.
+segments a year. All these segments are read in one statement, and adjacent segments are added up. A summarized day
+counts as one segment.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
     Args:
         segments: bars of each query's segments, by key of the query, as for `merged`.
         most: at least 1. If there are more queries than bars, each of the queries with the latest micro-batches gets
-            one.
+            one bar.
     """
     keys = [key for key, own in segments.items() if own]
 

@@ -43,7 +43,7 @@ _LONGEST = 200
 
 
 def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
-    """Positions of the uses: of produced ones, or of consumed ones."""
+    """Positions of the produced uses, or of the consumed uses."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
 
