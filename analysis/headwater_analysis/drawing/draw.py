@@ -193,11 +193,11 @@ def draw(
         as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
         to: another dataset: only datasets on a path from `asset` to this dataset are drawn, at any depth; without such
             a path, datasets on a path from this dataset to `asset`. Without any path, only `asset` is drawn.
-        width: maximum number of neighbours to draw on each side of a node, the most important ones in the order of
-            `limit`; None: no maximum.
+        width: maximum number of neighbours to draw on each side of a node, chosen in the order of `limit`; None: no
+            maximum.
         opening: sides of drawn nodes whose neighbours are drawn, too, in this order, even beyond the depth.
-        limit: maximum number of nodes, the nearest ones; if equally near, the most critical first, then those with the
-            most datasets downstream, then in order of key.
+        limit: maximum number of nodes: the nearest. Among equally near nodes the most critical come first, then the
+            nodes with the most datasets downstream, then in order of key.
 
     Raises:
         QuestionError: depth, width or limit below 1, or `as_of` without a time zone.
