@@ -27,7 +27,7 @@ def sensitive_columns(tx: Transaction) -> dict[int, int]:
 
 
 def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[dict[str, Any]]:
-    """Find columns that are derived unmasked from sensitive ones, without sensitivity and classification.
+    """Find columns without sensitivity and classification that are derived unmasked from sensitive columns.
 
     Columns with a valid approval, and statistics over large enough groups, are left out.
 
