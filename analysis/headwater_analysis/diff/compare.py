@@ -52,7 +52,7 @@ class PlanEdge(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Endpoints that differ, and the transformations between them on either side."""
+    """Endpoints of edges that differ between the sides, and the transformations on each side."""
 
     change: DiffChange
     endpoints: Endpoints
