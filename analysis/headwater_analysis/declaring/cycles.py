@@ -27,7 +27,7 @@ def declared_pairs(declarations: Iterable[DeclarationEvent]) -> set[tuple[Datase
 
 
 def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = ()) -> list[list[str]]:
-    """Return at most 20 cycles: one for each group of datasets derived from each other that has one of the own pairs.
+    """Return at most 20 cycles: one for each group of datasets that are derived from each other, with a pair of `own`.
 
     A dataset that is derived from itself, as by an update in place, is no cycle.
 

@@ -45,7 +45,7 @@ _SAMPLES: Final = 100
 
 
 class OlderRevisionError(Exception):
-    """The graph has a later revision of the set, or this one with other content. Nothing was published.
+    """The graph has a later revision of the set, or this revision with other content. Nothing was published.
 
     Attributes:
         set: id of the set.
@@ -67,7 +67,7 @@ class NextRevision:
         number: number of the revision; the graph's number if nothing changes.
         events: events to publish, the revision last; empty if nothing changes.
         unknown: datasets that the set names and that aren't in the graph, by namespace and name.
-        keys: keys of the declarations among the events, in their order.
+        keys: keys of the declarations among the events, in the order of the events.
     """
 
     declared: DeclaredSet
@@ -223,8 +223,8 @@ def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
     """Return whether the graph has the whole revision or a later one, and roughly how many of the revision's events.
 
-    The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
-    cost the database more than writing them.
+    The events are written in order, so a sample of the declarations shows the progress. Counting all declarations each
+    time would cost the database more than writing them.
     """
     declared, keys = revision.declared, revision.keys
     step = max(1, len(keys) // _SAMPLES)

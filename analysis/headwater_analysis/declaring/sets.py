@@ -27,7 +27,7 @@ class DeclaredSet:
     Attributes:
         name: id of the set.
         declarations: declarations by digest, each subject once.
-        revision: number in the file; None: the number after the graph's.
+        revision: number of the revision in the file; None: the next number after the graph's revision.
         format: format of the file.
         source: location of the file, for people.
         document: text of the file, if some of its fields have no counterpart in declarations.
