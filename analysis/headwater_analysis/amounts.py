@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MOST_NAMED = 3
-"""Maximum number of names in a sentence; further ones are counted."""
+"""Maximum number of names in a sentence; further names are counted."""
 
 
 def amount(number: int, noun: str, plural: str = "") -> str:
@@ -14,10 +14,10 @@ def amount(number: int, noun: str, plural: str = "") -> str:
 
 
 def first_of(texts: Iterable[str], most: int = MOST_NAMED, separator: str = ", ", *, total: int | None = None) -> str:
-    """Join the first texts, and count the further ones: `daily, hourly, weekly and 2 more`.
+    """Join the first texts, and count the further texts: `daily, hourly, weekly and 2 more`.
 
     Args:
-        total: number of all texts, if `texts` has only the first ones.
+        total: number of all texts, if `texts` has only the first texts.
     """
     every = list(texts)
     more = (len(every) if total is None else total) - len(every[:most])

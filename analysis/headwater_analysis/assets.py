@@ -24,7 +24,7 @@ class AssetKind(StrEnum):
 # Treated as immutable. A frozen dataclass takes five times as long to create, and a page has thousands.
 @dataclass(slots=True, unsafe_hash=True)
 class Asset:
-    """A dataset, a column of one, or a job.
+    """A dataset, a column or a job.
 
     Attributes:
         kind: DATASET, COLUMN or JOB.

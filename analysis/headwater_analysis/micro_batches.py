@@ -338,7 +338,7 @@ def _spanned(size: int, places: int) -> int:
 def _take(
     tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take the rows that were read for a range, and shorten the range by them. Without rows, the range is done."""
+    """Take the rows that were read for a range, and continue the range behind these rows. Without rows, it is done."""
     if not rows:
         reading.first = reading.last + 1
     for row in rows:
@@ -407,7 +407,7 @@ def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
 
 
 def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:
-    """Micro-batches by key of the query and batch id; unknown ones are left out."""
+    """Micro-batches by key of the query and batch id; unknown micro-batches are left out."""
     stretches = [Stretch(query, batch_id, batch_id) for query, batch_id in wanted]
     in_segments: dict[tuple[str, int], list[Stretch]] = {}
     for stretch in stretches:
@@ -509,8 +509,8 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
 def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """Return the batches at which a query's offsets go back, in ascending order.
 
-    The list of a segment covers offsets of all its datasets. So for an asker who may not see all of them, each batch is
-    compared with the batch before it.
+    The list of a segment covers offsets of all its datasets. So for an asker who may not see all these datasets, each
+    batch is compared with the batch before it.
 
     Args:
         queries: batch ids in the lists of a query's segments, by key of the query.
@@ -533,7 +533,7 @@ def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
 
 
 def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalFacts | None]:
-    """Return the known micro-batch before each one.
+    """Return the known micro-batch before each micro-batch.
 
     Args:
         intervals: micro-batches by query, in batch order.

@@ -76,7 +76,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
 # Neo4j checks every two seconds for queries to end; opening a connection may take time, too.
 _PATIENCE_SECONDS = 5.0
-# Messages of the driver, which has no class of its own for these errors.
+# Messages of the driver's errors, which have no exception classes of their own.
 _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
 # Full-text indexes for names; the consumer creates them before it writes anything.

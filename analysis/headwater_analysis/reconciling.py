@@ -27,7 +27,7 @@ class CheckpointQuery:
         reads, writes: datasets of its micro-batches.
         writes_itself: whether every start of the query reported a sink that writes each micro-batch. False for
             foreachBatch, whose code may write or not.
-        batches: provenance of the known micro-batches among the requested ones.
+        batches: provenance of each known micro-batch in the requested range, by batch id.
     """
 
     jobs: tuple[JobRef, ...]

@@ -180,8 +180,7 @@ class Impact:
         columns: number of columns among the items.
         datasets: number of datasets that are hit, as a whole or in a column.
         jobs: jobs on the paths, at most 100: first jobs that fail, then by severity (worst first).
-        jobs_total: number
-            of jobs on the paths.
+        jobs_total: number of jobs on the paths.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
         consumers: declared consumers to notify, by name: consumers of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
