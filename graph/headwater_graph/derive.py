@@ -228,7 +228,7 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
 
 
 def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
-    """Uses that have a position in both, each with the two positions, in order of use."""
+    """Uses that have a position in both micro-batches, each with the two positions, in order of use."""
     here, there = before.positions, after.positions
     return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
 

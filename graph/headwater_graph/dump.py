@@ -68,7 +68,7 @@ def dump(
 def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
     """Lines of all micro-batches, query by query in batch order; after each query, lines of its summaries."""
     query, start = "", -1
-    # Last micro-batch of the earlier segments, and last one that isn't retired, at which the next NEXT begins.
+    # Last micro-batch of the earlier segments; last micro-batch that isn't retired, at which the next NEXT begins.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
     # Previous segment: key, differences and NEXT. The record after it shows whether this NEXT is right.
@@ -239,7 +239,7 @@ class Comparison:
         return not (self.missing or self.extra or self.changed)
 
     def differs(self, key: str, expected: str | None, found: str | None) -> None:
-        """Count a difference; keep the first ones."""
+        """Count a difference; keep the first `SAMPLES` differences."""
         if found is None:
             self.missing += 1
         elif expected is None:

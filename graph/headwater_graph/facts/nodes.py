@@ -1,4 +1,6 @@
-"""Base facts of one node each, and their joins. Facts only grow: registers by stamp, bounds by min and max, sets.
+"""Base facts of one node each, and their joins.
+
+Facts only grow: registers by stamp, bounds by minimum and maximum, sets by union.
 
 A fact joins another in place; code that shares a fact copies it first. The owner of a use is a run or micro-batch.
 """
@@ -28,8 +30,10 @@ WIDE = "wide"
 `MOST_CONSUMED` inputs or `MOST_PRODUCED` outputs."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
-"""Maximum numbers of inputs and outputs that one report relates pair by pair. More are related through the job
-(`flow`): a document of 72 kB could name a million pairs."""
+"""Maximum numbers of inputs and outputs that one report relates pair by pair.
+
+In larger reports they are related through the job (`flow`): a document of 72 kB could name a million pairs.
+"""
 
 
 class Evidence(StrEnum):
@@ -98,7 +102,7 @@ class NodeFacts:
 
     Attributes:
         identity: properties that follow from the key, so every mention of the node has them.
-        registers: its reported properties.
+        registers: reported properties of the node.
         seen: time span in which it was observed.
     """
 
@@ -240,7 +244,7 @@ class Variant:
             keep_reports(self.registers, self.uses, all_reports)
 
     def copy(self) -> Variant:
-        """Return a copy, to be joined with others."""
+        """Return a copy, to be joined with other reports."""
         return Variant(dict(self.registers), {use: dict(registers) for use, registers in self.uses.items()})
 
     @property
@@ -342,8 +346,8 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Outputs with listed sources get this link, too: earlier they may have been possible, and evidence is never
-        # removed.
+        # Outputs with listed sources get this link, too: their evidence may have been POSSIBLE before, and evidence is
+        # never removed.
         if through_job := consumed.keys() if wide else in_wide_reports:
             into_job.update(through_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

@@ -68,7 +68,7 @@ def _reports_schema(facts: DatasetFacts) -> bool:
 
 
 def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
-    """Map each dataset with one schema in the delta to this schema's stored first observation; None: it is new."""
+    """Map each dataset with one schema in the delta to this schema's stored first observation; None: a new schema."""
     since: dict[str, datetime | None] = {}
     several: set[str] = set()
     for key, schema in delta.schemas.items():
@@ -79,7 +79,7 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Return True if the delta's schemas change no column: the newest is the stored schema, and no report is older.
+    """Return True if the delta's schemas change no column: the newest schema is stored, and no report is older.
 
     Args:
         joined: joined registers of the dataset.

@@ -165,7 +165,7 @@ class _Stored(NamedTuple):
 
     @property
     def because(self) -> Because | None:
-        """Rule of the inferred end; None if the run has no end or a reported one."""
+        """Rule of the inferred end; None if the run has no end or a reported end."""
         because = self.shown.get("inferred_because")
         return None if because is None else Because(because)
 
@@ -190,7 +190,7 @@ class _Family(NamedTuple):
     """A run with its children.
 
     Attributes:
-        own: inferred end of the run.
+        own: the run.
         last: latest observation of any run that it started.
     """
 

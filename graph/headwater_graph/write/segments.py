@@ -192,8 +192,8 @@ def put_in(
 ) -> _Segment | None:
     """Return the segment after adding slightly late micro-batches; None if it has to be rebuilt completely.
 
-    Only the last few stored micro-batches are removed and added again, from the first late one on. They are in the open
-    block and have the same layout (`_layout`). Later micro-batches are appended.
+    Only the last few stored micro-batches are removed and added again, from the first late micro-batch on. They are in
+    the open block and have the same layout (`_layout`). Later micro-batches are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:

@@ -40,8 +40,8 @@ class WriteCounters:
 class WriteTransaction:
     """The statements of `cypher/write`, in one managed transaction.
 
-    Statements without a result are sent without waiting: while the database runs one, the next is built and sent. So a
-    later call, or `summary`, may raise a statement's error.
+    Statements without a result are sent without waiting: while the database runs a statement, the next statement is
+    built and sent. So a later call, or `summary`, may raise a statement's error.
     """
 
     def __init__(self, tx: ManagedTransaction) -> None:

@@ -70,7 +70,7 @@ class Patience:
         self._times = 1.0
 
     def ran_out(self) -> None:
-        """Record a timeout: double the limit, up to eight times the configured one."""
+        """Record a timeout: double the limit, up to eight times the configured limit."""
         self._times = min(_LONGEST, 2 * self._times)
 
 
@@ -131,7 +131,7 @@ class GraphWriter:
         ensure_schema(self._driver, self._database)
 
     def apply(self, what: GraphDelta | PreparedDelta) -> WriteCounters:
-        """Write a delta in one transaction, committed on return. Applying it again changes nothing.
+        """Write a delta in one transaction, committed on return. Applying the delta again changes nothing.
 
         Args:
             what: the delta, with its rows if they were made in advance.
