@@ -288,8 +288,8 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
 
     - Sources of an output: the join is the union of the reports' lists. A report without a list means all inputs,
       unless the report is `possible`: then it counts less than a list. So the register only grows, and so does the
-      evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`). For a micro-batch, FEEDS follow
-      from each report separately.
+      evidence of FEEDS. For a run, "all inputs" includes the listed inputs (`fold_run`). For a micro-batch, FEEDS
+      follow from each report separately.
     - `uncommitted`: stays as long as every report states it.
     - `wide`: "ALL" if both uses have "ALL", "SOME" if any use has the register.
     """

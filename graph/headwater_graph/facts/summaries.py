@@ -97,7 +97,7 @@ class SummaryFacts:
     uses: dict[UseKey, Spans] = field(default_factory=dict)
 
     def join(self, other: SummaryFacts) -> None:
-        """Join a summary of further micro-batches, or of repeated ones."""
+        """Join a summary of further or repeated micro-batches."""
         self.run_id = self.run_id or other.run_id
         self.batches = ranges_of([*self.batches, *other.batches])
         self.seen.see(other.seen.first, other.seen.last)

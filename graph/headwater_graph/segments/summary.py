@@ -172,7 +172,7 @@ class Summary:
         contested: batch ids with conflicts, once for each conflict.
         broken: batch ids that don't continue the previous batch (`derive.next_properties`), with the numbers of missing
             batches, of partitions with a gap, and of partitions with an overlap.
-        rewinds: batch ids whose positions are before those of the previous batch.
+        rewinds: batch ids whose positions are before the positions of the previous batch.
         failed: batch ids with a failed assertion.
         reconciled: batch ids that were recovered from the checkpoint.
         late: number of rows dropped because they were late for the watermark, by batch id; only above 0.

@@ -271,7 +271,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
 def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
-    """Read the stored segments next to the written ones."""
+    """Read the stored segments next to the written segments."""
     out: dict[str, _Segment] = {}
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
