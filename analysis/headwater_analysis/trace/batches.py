@@ -72,7 +72,7 @@ class _Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(_Execution):
-    """A micro-batch, or several consecutive ones, built from the row of an Interval or Conflict.
+    """A micro-batch, or several consecutive micro-batches, built from the row of an Interval or Conflict.
 
     Attributes:
         conflict: whether this is a report that lost to another report of the same micro-batch with other positions.

@@ -134,8 +134,8 @@ def _is_next(one: PartUse, other: PartUse) -> bool:
 
 def _used_again(one: PartUse, other: PartUse) -> bool:
     """Return whether both certainly used common offsets. Overlapping upper bounds don't prove this."""
-    mine, theirs = certainly_used([one]), certainly_used([other])
-    return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
+    by_one, by_other = certainly_used([one]), certainly_used([other])
+    return any(intersection(by_one[topic], by_other[topic]) for topic in by_one.keys() & by_other.keys())
 
 
 def certainly_used(taken: Iterable[PartUse]) -> dict[tuple[str, str | None], Spans]:

@@ -106,10 +106,10 @@ class _Followed:
         return True
 
     def _offsets(self, part: Part) -> Part | None:
-        mine = spans_of(part.offsets)
+        wanted = spans_of(part.offsets)
         seen = self.offsets.get((part.dataset.key, part.topic_id), {})
-        new = difference(mine, seen)
-        self.offsets[part.dataset.key, part.topic_id] = union([*flat(seen), *flat(mine)])
+        new = difference(wanted, seen)
+        self.offsets[part.dataset.key, part.topic_id] = union([*flat(seen), *flat(wanted)])
         return replace(part, offsets=offsets(new)) if new else None
 
 

@@ -21,7 +21,7 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Maximum number of a query's rewinds (points where its offsets go back) to examine: the latest ones."""
+"""Maximum number of a query's rewinds (points where its offsets go back) to examine: the latest rewinds."""
 
 
 class Incarnations:

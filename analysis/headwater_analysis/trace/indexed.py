@@ -38,7 +38,7 @@ def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[lis
 
 
 def path_users(context: Context, paths: Iterable[str], *, produced: bool) -> tuple[list[Batch], list[Run]]:
-    """Micro-batches and runs that read files or partitions, or wrote them."""
+    """Micro-batches and runs that read (or wrote) files or partitions."""
     return _by_marks(context, sorted({path_mark(path) for path in paths}), produced=produced)
 
 

@@ -41,7 +41,7 @@ WINDOW = 16
 MOST_SPANS = 16
 """Maximum number of offset ranges without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Maximum number of batches that a hop reads; of a longer range, it reads the first ones and the last one."""
+"""Maximum number of batches that a hop reads; of a longer range, it reads the first batches and the last batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,13 @@ class Located:
 
     Attributes:
         hits: micro-batches that have wanted offsets, by batch id.
-        guesses: micro-batches that don't record their offsets, and may have used those in `left`, by batch id.
+        guesses: micro-batches that don't record their offsets, and may have used the offsets in `left`, by batch id.
         holes: missing micro-batches that may have used the offsets in `left`, by batch id.
         left: wanted offsets that no hit has.
         recorded: whether any micro-batch of the query records its offsets of the dataset.
         met_unknown: whether the search read a micro-batch that doesn't record its offsets of the dataset.
         seen: micro-batches that were read, by their first id.
-        earlier: the micro-batch before a micro-batch that was read, by the first id of the latter, where known.
+        earlier: for the first id of a micro-batch that was read: the micro-batch before it, where known.
         unreached: pairs of a piece (first and last batch id) and a partition in which no batch reaches a wanted offset.
         rewinds: first batch of each piece after the first piece.
         cut: whether a range of more than MOST_BATCHES was read only in part: its last batch is then a hit, and batches
@@ -418,7 +418,7 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
 
 
 def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
-    """Return whether all offsets of the dataset that a batch used are after the wanted ones."""
+    """Return whether all offsets of the dataset that a batch used are after the wanted offsets."""
     located, _, spans = job
     ranges: dict[int, tuple[int, int]] = {}
     for use in uses:
@@ -440,7 +440,7 @@ def _collect_until_past(job: Job, batches: Sequence[StoredMicroBatch]) -> bool:
 def _up_to_past(
     job: Job, batches: Sequence[StoredMicroBatch]
 ) -> tuple[Sequence[StoredMicroBatch], Sequence[StoredMicroBatch]]:
-    """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
+    """Split off the first batch that is past all wanted offsets; later batches needn't be decoded."""
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED

@@ -134,9 +134,9 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
     """Match snapshots whose ids don't grow: of a range of snapshots, only the last one is known."""
-    theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
-    if part.version is not None and bare_version(theirs) == bare_version(part.version):
-        within = ":" in theirs or ":" in part.version
+    used_version = use.properties.get("to_version") or use.properties["snapshot_id"]
+    if part.version is not None and bare_version(used_version) == bare_version(part.version):
+        within = ":" in used_version or ":" in part.version
         certainty = Certainty.UPPER_BOUND if within else use.certainty
         return PartMatch(
             part, certainty, f"It {verb} {described(part)}." if not within else f"It {verb} some or all of it."
@@ -152,13 +152,13 @@ def _version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
 
 
 def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
-    """Match a later snapshot, which holds the data of earlier ones until it is overwritten."""
+    """Match a later snapshot, which holds the data of earlier snapshots until this data is overwritten."""
     if use.kind is not PartKind.SNAPSHOT or use.produced or part.kind not in (PartKind.SNAPSHOT, PartKind.CHANGES):
         return None
-    mine, theirs = spans_of_part(part), use.spans
-    if mine and theirs and max(mine) == max(theirs):
-        [partition] = mine
-        if theirs[partition][-1][1] < mine[partition][0][1]:
+    wanted, used = spans_of_part(part), use.spans
+    if wanted and used and max(wanted) == max(used):
+        [partition] = wanted
+        if used[partition][-1][1] < wanted[partition][0][1]:
             return None
     version = use.properties["snapshot_id"]
     why = f"It {verb} the later version {version}, which may still hold what {described(part)} added."

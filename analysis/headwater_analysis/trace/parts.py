@@ -222,7 +222,7 @@ def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) ->
 
     The batches in between aren't read.
 
-    A query's offsets grow from batch to batch, so all of them lie between the start of `first` and the end of `last`.
+    A query's offsets grow from batch to batch, so all offsets lie between the start of `first` and the end of `last`.
     """
     out: list[Part] = []
     ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}

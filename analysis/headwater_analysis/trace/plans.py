@@ -18,7 +18,7 @@ WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class PlanSteps(NamedTuple):
-    """Completeness of a known plan, and those kinds of its steps that `prefetch` looks up."""
+    """Completeness of a known plan, and kinds of its steps, as far as `prefetch` looks up these kinds."""
 
     complete: bool | None
     kinds: Sequence[str]

@@ -237,7 +237,7 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
 
 
 def _offset_rows(row: Record) -> Iterable[Row]:
-    # The segment's offsets include those of conflicting reports, which aren't searched.
+    # The segment's offsets include offsets of conflicting reports, which aren't searched.
     if row["contested"]:
         return ()
     return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)

@@ -171,7 +171,7 @@ def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | 
 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
-    """Ranges of a Kafka position, without empty ones."""
+    """Ranges of a Kafka position, without empty ranges."""
     partitions = properties["partitions"]
     if len(set(partitions)) < len(partitions):
         return union(zip(partitions, properties["from"], properties["to_exclusive"], strict=True))
