@@ -189,9 +189,9 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
                 raise QuestionError(f"No part of the scope is {part_line(part)}. It has: {parts}.", field="removed")
         into, carried = None, None
         if given.into is not None:
-            other, its = stored_incident(tx, given.into)
+            other, into_state = stored_incident(tx, given.into)
             into = str(other["incident"])
-            carried = _carried(into, its, incident, state, by=by, tenant=tx.tenant, now=now)
+            carried = _carried(into, into_state, incident, state, by=by, tenant=tx.tenant, now=now)
         body = IncidentEvent(
             incident=incident,
             action=given.action,
@@ -214,7 +214,7 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
 
 
 def _carried(
-    into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
+    into: str, into_state: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
 ) -> LineageEvent | None:
     """Build the event that adds an incident's parts to the incident that replaces it, `into`.
 
@@ -223,9 +223,9 @@ def _carried(
     Raises:
         QuestionError: `into` is resolved, so no open incident would have these parts.
     """
-    if not its.is_open:
+    if not into_state.is_open:
         raise QuestionError(f"{into} isn't open: reopen it first.", field="into")
-    parts = tuple(part for text, part in state.scope.items() if text not in its.scope)
+    parts = tuple(part for text, part in state.scope.items() if text not in into_state.scope)
     if not parts:
         return None
     body = IncidentEvent(

@@ -332,7 +332,7 @@ class IncidentBrief:
         scope: parts of the scope, a line each.
         reached_datasets: number of datasets with bad data in the latest recorded reach; None: none is recorded.
         reached_as_of: time of this recorded reach; None: none is recorded.
-        reached_complete: false: there may be more such datasets; None: no reach is recorded.
+        reached_complete: false: there may be further datasets with bad data; None: no reach is recorded.
     """
 
     incident: str

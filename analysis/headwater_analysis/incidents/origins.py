@@ -192,9 +192,9 @@ def _partitions(context: Context, asset: Asset) -> list[int]:
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
     """Find the data that was written to a dataset in a processing time.
 
-    Kafka knows all records that arrived in a topic, also those of unknown writers. If Kafka can't be asked, the output
-    of known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this
-    time.
+    Kafka knows all records that arrived in a topic, also records of unknown writers. If Kafka can't be asked, the
+    output of known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in
+    this time.
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)), []

@@ -99,7 +99,7 @@ class IncidentRecipients:
 
 
 def to_notify(reader: Reader) -> tuple[str, ...]:
-    """List the ids of incidents that may need a message: open ones, and resolved ones with a recipient to notify."""
+    """List the ids of incidents that may need a message: open incidents, and resolved ones with somebody to notify."""
     return reader.read(
         lambda tx: tuple(
             row["incident"] for row in tx.rows("incidents/to_notify", states=[str(state) for state in OPEN])

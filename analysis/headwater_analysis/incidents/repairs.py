@@ -162,9 +162,9 @@ def _is_written_in(repaired: IncidentScope, part: Part) -> bool:
 def _offsets(repaired: IncidentScope, part: Part) -> tuple[Part | None, Part | None]:
     if part.kind is not PartKind.OFFSETS:
         return None, part
-    mine = spans_of(part.offsets)
+    bad = spans_of(part.offsets)
     given = union((each.partition, each.from_, each.to_exclusive) for each in repaired.offsets or ())
-    gone, left = intersection(mine, given), difference(mine, given)
+    gone, left = intersection(bad, given), difference(bad, given)
     return (
         replace(part, offsets=offsets(gone), rows=None) if gone else None,
         replace(part, offsets=offsets(left), rows=None) if gone and left else None if gone else part,

@@ -112,7 +112,7 @@ def restore(dataset: Asset, format_: str, version: str) -> str | None:
     """
     if not version.isdecimal():
         return None
-    # Glue's names, such as table/db/t, aren't those of SQL.
+    # Glue's names, such as table/db/t, aren't names in SQL.
     table = dataset.table if dataset.table and "/" not in dataset.table else None
     if format_ == "delta":
         name = _path(dataset) if table is None else _identifier(table.split("."))

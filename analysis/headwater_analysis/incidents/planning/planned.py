@@ -107,8 +107,9 @@ class QueryReplay:
     Attributes:
         query_id, query_name: id and name of the query.
         checkpoint: location of the query's checkpoint; None: not known.
-        restart_after: last micro-batch n before the bad ones: a checkpoint whose latest files are `offsets/<n>` and
-            `commits/<n>` starts with the first bad micro-batch. None: the query's first micro-batch is bad.
+        restart_after: last micro-batch n before the bad micro-batches: a checkpoint whose latest files are
+            `offsets/<n>` and `commits/<n>` starts with the first bad micro-batch. None: the query's first micro-batch
+            is bad.
         newest_batch: newest known micro-batch.
         batches: bad micro-batches, ascending.
         earlier: for a query with state: earlier input that the state needs. None: the query keeps no state, or none is
