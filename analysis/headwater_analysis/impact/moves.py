@@ -20,7 +20,7 @@ class ChangeStart:
     """Start of a change in the graph.
 
     Attributes:
-        nodes: ids of the changed columns, nested ones included, or of the dataset.
+        nodes: ids of the changed columns, including nested columns, or of the dataset.
         wholes: ids of columns that contain the changed columns: structs, payloads. They are never hit themselves. If
             `nodes` is empty, the graph lacks the changed column; a job that reads such a column as a whole also reads
             the changed column.
