@@ -73,7 +73,7 @@ class Mappings:
             keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Distinct mappings of the hop to this dataset, DIRECT ones first, then by column; and their total number."""
+        """Distinct mappings of the hop to this dataset (DIRECT first, then by column), and their total number."""
         keys = self._mappings.get(node, {})
 
         def order(each: ColumnMapping) -> tuple[str, str, str, str]:

@@ -1,9 +1,9 @@
 """Plans on the paths of a question, each looked up once, and their status (`holding`) at the question's time.
 
-A job may have a hundred thousand runs, so this module never reads all of them. If a job has one plan, or the question
-is about the plan that was active last, no uses are looked up. For other jobs, the index of USED by job and time gives
-the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was active since
-then and isn't among these uses holds.
+A job may have a hundred thousand runs, so this module never reads all runs of a job. If a job has one plan, or the
+question is about the plan that was active last, no uses are looked up. For other jobs, the index of USED by job and
+time gives the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was
+active since then and isn't among these uses holds.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Plans:
         return unseen | self._written_since([written for written in asked if written not in unseen])
 
     def _written_since(self, made: Sequence[WrittenDataset]) -> set[WrittenDataset]:
-        """Find datasets that a job wrote after its plans for them were last active."""
+        """Find datasets that a job wrote after its plans for the dataset were last active."""
         active = {
             written: max(
                 (

@@ -159,7 +159,7 @@ class Reached:
 
 
 def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Reached:
-    """Find everything within `depth` hops of `start`, which itself is never found.
+    """Find everything within `depth` hops of `start`; the start isn't part of the result.
 
     Args:
         start: node where the search begins.
