@@ -244,7 +244,7 @@ class Wanted:
 
     Attributes:
         holds: predicate of a micro-batch.
-        texts: a few texts; micro-batches without any of them are skipped without decoding.
+        texts: a few texts; a micro-batch with none of these texts is skipped without decoding.
     """
 
     holds: Callable[[IntervalFacts], bool]
@@ -303,7 +303,7 @@ def stored_batches(
         _take_loaded(known, reading, limit, wanted, backwards=backwards)
     open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
-    # Read as many rows as wanted. If some of them are missing or unwanted, continue with more rows.
+    # Read as many rows as wanted. If some rows are missing or unwanted, continue with more rows.
     size = limit
     while open_:
         rows = tx.rows(

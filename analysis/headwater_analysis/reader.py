@@ -177,7 +177,7 @@ class Transaction:
             return self._tx.run(statement(name), {"given": given})
         given["visible"] = self.visible.given(self.tenant)
         if "looked_at" in given and _FULL_TEXT in statement(name):
-            # The index also counts hidden assets: with a limit, it could leave out visible ones.
+            # The index also counts hidden assets: with a limit, it could leave out visible assets.
             given["looked_at"] = _EVERYTHING
         return self._tx.run(filtered(statement(name)), {"given": given})
 

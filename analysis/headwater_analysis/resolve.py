@@ -112,9 +112,9 @@ def resolve_job(tx: Transaction, text: str) -> FoundNode:
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
-    """Return a column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
+    """Return a column of the dataset that `dataset` names, by the column's field path (`address.city`), in any case.
 
-    A column with several spellings is found by each of them; the result is the shown column.
+    A column with several spellings is found by each spelling; the result is the shown column.
 
     Raises:
         NotFoundError: no such dataset, or it never had such a column; with the nearest names.

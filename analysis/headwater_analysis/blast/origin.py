@@ -78,10 +78,10 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     query = context.queries([key]).get(key)
     if query is None:
         raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
-    # Observed micro-batches of the run. Reconciled ones belong to no run, even if they ran during this run.
+    # Observed micro-batches of the run. Reconciled micro-batches belong to no run, even if they ran during this run.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
-        # First micro-batch since the start of the run: earlier ones belong to an earlier start of the query.
+        # First micro-batch since the start of the run: earlier micro-batches belong to an earlier start of the query.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
     if run.ended_at is not None:
@@ -216,7 +216,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """Build the step of micro-batches; of kind SUMMARY if the graph has only summaries of them."""
+    """Build the step of micro-batches; its kind is SUMMARY if the graph has only summaries of these micro-batches."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

@@ -43,7 +43,7 @@ def check(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Checks:
-    """Check the rules, each in its own read transaction with its own time limit.
+    """Check the rules, each in a separate read transaction with a separate time limit.
 
     Args:
         now: current time, by which exemptions expire and open runs are judged.

@@ -1,7 +1,7 @@
 """A declaration set → an ODCS 3.1 data contract, without loss; observed types where none are declared.
 
 Descriptions, tags, definitions, team, support, service levels, and columns with classification and tags go to the
-standard's own fields. The contract is then read back like any other contract. Each value that the reader misses or
+standard's own fields. The contract is then read back like any other contract. Each value that this reading misses or
 reads differently is added as a custom property `headwater.<field>`, which takes precedence in reading. Jobs and
 consumers are one custom property of the contract.
 """

@@ -36,13 +36,13 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
         others: source and target of each pair that other sets declare.
     """
     feeds: dict[str, set[str]] = defaultdict(set)
-    ours = sorted({pair for pair in own if pair[0] != pair[1]})
-    for source, target in (*ours, *others):
+    own_pairs = sorted({pair for pair in own if pair[0] != pair[1]})
+    for source, target in (*own_pairs, *others):
         if source != target:
             feeds[source].add(target)
     groups = _groups(feeds)
     out, seen = [], set[int]()
-    for source, target in ours:
+    for source, target in own_pairs:
         group = groups.get(source)
         if group is None or group != groups.get(target) or group in seen:
             continue

@@ -228,12 +228,12 @@ def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
     """
     declared, keys = revision.declared, revision.keys
     step = max(1, len(keys) // _SAMPLES)
-    number, there_ = set_progress(reader, declared.name, keys[::step])
+    number, sampled = set_progress(reader, declared.name, keys[::step])
     is_there = number > revision.number
     if number == revision.number:
         state = set_state(reader, declared.name)
         is_there = not state.missing and state.items == declared.keys(reader.tenant).keys()
-    return is_there, len(revision.events) if is_there else min(there_ * step, len(keys))
+    return is_there, len(revision.events) if is_there else min(sampled * step, len(keys))
 
 
 def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object]) -> bool:

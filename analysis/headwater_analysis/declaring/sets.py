@@ -15,7 +15,7 @@ from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
-"""Maximum number of a set's declarations: a revision lists them all in one event, which must be under a megabyte."""
+"""Maximum number of a set's declarations: one event lists all of a revision, and must be under a megabyte."""
 MOST_PAIRS: Final = 50_000
 """Maximum number of pairs of a job's inputs and outputs: the materializer takes no larger event."""
 

@@ -61,7 +61,7 @@ class Compared(NamedTuple):
 
 
 def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) -> tuple[list[Compared], bool]:
-    """Compare two sides of a job; also return whether there were too many edges to compare them all."""
+    """Compare two sides of a job; also return whether there were too many edges to compare all edges."""
     if before.holding == after.holding:
         return [], False
     plans = sorted({plan for plan, _ in before.holding | after.holding})

@@ -1,4 +1,4 @@
-"""Drawing of the datasets near a dataset, their columns, and the edges between them."""
+"""Drawing of the datasets near a dataset, their columns, and the edges between the datasets."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class NeighbourFacets:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourPage(Page):
-    """Direct neighbours: the most critical first, then those with the most datasets downstream, then by name.
+    """Direct neighbours: the most critical first, then the datasets with the most datasets downstream, then by name.
 
     Attributes:
         start: dataset of the question.

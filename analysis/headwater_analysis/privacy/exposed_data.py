@@ -160,7 +160,7 @@ class Privacy:
         sources: columns that are followed; at most 100.
         sources_total: number of columns that are followed.
         threshold: minimum number of rows in a group so that a statistic over it ends the spread.
-        items: columns and datasets of this page: first those from which the spread continues, then DIRECT before
+        items: columns and datasets of this page: first items from which the spread continues, then DIRECT before
             INDIRECT, then by sensitivity and exposure (the worst first), hops and key.
         total: number of items on all pages.
         readable: number of readable items, on all pages.

@@ -150,7 +150,7 @@ class IntervalItem:
         inputs, outputs: parts of datasets that it read and wrote.
         quality: assertions on the micro-batch.
         missing: number of unknown batches between the previous known micro-batch and this one. For the first known
-            micro-batch of a query: number of batches before it, from 0 on, without those that the graph no longer
+            micro-batch of a query: number of batches before it, from 0 on, without batches that the graph no longer
             stores individually.
         gaps: offsets that neither the previous micro-batch nor this one read.
         overlaps: offsets that both micro-batches read.

@@ -147,7 +147,7 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
 
 
 def _bounded(use: Use) -> Use:
-    """Lower the certainty to UPPER_BOUND: batches between the known ones may be unknown."""
+    """Lower the certainty to UPPER_BOUND: there may be unknown batches between the known batches."""
     if use.certainty is None:
         return use
     return replace(use, certainty=weakest(use.certainty, Certainty.UPPER_BOUND))

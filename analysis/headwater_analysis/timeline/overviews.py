@@ -150,7 +150,7 @@ def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple
     """Conflicting reports in each segment, by query and first batch id.
 
     A segment also counts reports as conflicting that differ only in the spelling of a dataset. So if datasets have
-    several names, the micro-batches with conflicts are read. There are few of them: micro-batches in a checkpoint that
+    several names, the micro-batches with conflicts are read. Such micro-batches are few: they are in a checkpoint that
     was read under another name.
     """
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}

@@ -135,7 +135,7 @@ class TimelinePage:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> TimelinePage:
-    """Return the latest `limit` micro-batches; of each query only those before `before[query key]`."""
+    """Return the latest `limit` micro-batches; of each query only micro-batches before `before[query key]`."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
     # If there are many queries, a few micro-batches of each fill a page. An extra one shows if there is a next page.
     size = min(limit, 2 * limit // max(1, len(stretches))) + 1
