@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
 # Neo4j plans a statement again whenever the graph's counts have changed enough. In a growing graph this takes seconds
-# at a time, and a third of the processor time of small batches. Each of these statements has one good plan, independent
-# of the counts; a test checks that an empty graph gets this plan. A restarted server plans again.
+# at a time, and a third of the processor time of small batches. Each statement of `cypher/write` has one good plan,
+# independent of the counts; a test checks that an empty graph gets this plan. A restarted server plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning
 _KEEP_PLAN = "CYPHER replan=skip\n"
 
