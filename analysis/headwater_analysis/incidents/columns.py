@@ -199,12 +199,14 @@ class _ColumnSearch:
 
     def _start_visits(self) -> Iterator[FaultVisit]:
         begun = {key for key, _ in self._begun if key in self._nodes}
-        of: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        columns: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for row in self._graph.columns_of(sorted(self._nodes[key] for key in begun)) if begun else ():
-            of[row["dataset"]].append((row["id"], row["name"]))
+            columns[row["dataset"]].append((row["id"], row["name"]))
         found = {
             (key, column): [
-                node for node, name in of[self._nodes[key]] if column is None or f"{name}.".startswith(f"{column}.")
+                node
+                for node, name in columns[self._nodes[key]]
+                if column is None or f"{name}.".startswith(f"{column}.")
             ]
             for key, column in self._begun
             if key in self._nodes

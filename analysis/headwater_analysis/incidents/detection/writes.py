@@ -57,7 +57,7 @@ def failed_after_commit(tx: Transaction, since: datetime) -> FoundFaults:
 
 
 def has_committed(run: Mapping[str, Any], use: Mapping[str, Any]) -> bool:
-    """Return whether a run reports that it committed an output: the rule of `failed_after_commit`, for one of its uses.
+    """Return whether a run reports that it committed an output, by the rule of `failed_after_commit`.
 
     Args:
         run: properties of a run that failed, was aborted, or has no end.

@@ -81,9 +81,9 @@ def reruns(
         listed = found.setdefault(key, [])
         if later.brief.run_id in tainted or not later.writes(name) or len(listed) >= MOST_RERUNS:
             continue
-        of = next((run for run in bad if _is_rerun(context, run, later, name)), None)
-        if of is not None:
-            listed.append(Rerun(later, of, datasets[key]))
+        bad_run = next((run for run in bad if _is_rerun(context, run, later, name)), None)
+        if bad_run is not None:
+            listed.append(Rerun(later, bad_run, datasets[key]))
     return found
 
 

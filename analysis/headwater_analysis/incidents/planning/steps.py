@@ -133,9 +133,9 @@ def _step(
     unsure = (step.hop.why for step in group.steps if step.hop.overall is not Certainty.EXACT and step.hop.why)
     notes += list(dict.fromkeys(unsure))[:_MOST_REASONS]
     if skip:
-        of = ", ".join(sorted({part.dataset.spelling for part in skip}))
+        topics = ", ".join(sorted({part.dataset.spelling for part in skip}))
         notes.append(
-            f"Leave out the bad records of {of}: they stay in the topic, and correct records follow after them."
+            f"Leave out the bad records of {topics}: they stay in the topic, and correct records follow after them."
         )
     sql = tuple(filter(None, (_restored(context, appended, key) for key in dict.fromkeys(_keys(appended)))))
     if sql:
@@ -210,8 +210,8 @@ def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str
     # Output that the scope names isn't derived from bad input, so no mapping fits it.
     is_mapped = bool(read) and all(step.hop.inputs for step in group.steps)
     for part in read:
-        of = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
-        made = {each for rule in of for each in mapped(rule, partitions_of(part))}
+        reading = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
+        made = {each for rule in reading for each in mapped(rule, partitions_of(part))}
         is_mapped &= bool(made)
         found |= made
     if not is_mapped:
