@@ -58,8 +58,8 @@ def suspected_beside(tx: Transaction) -> set[tuple[str, int]]:
     several = several_names(tx)
     for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
         if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # The query has read a dataset under several names, and each of its runs may have begun to use another name:
-            # the first micro-batch of each run is compared.
+            # The query has read a dataset under several names. Each run of the query may have begun to use another
+            # name, so the first micro-batch of each run is compared.
             known = {batch for batches in row["broken"] for batch in batches}
             wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
     return wanted
