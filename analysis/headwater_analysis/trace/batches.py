@@ -1,4 +1,4 @@
-"""Stored micro-batches, conflicts and batch runs, by id or in order."""
+"""Micro-batches, conflicting reports of micro-batches, and batch runs, as the graph stores them."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
     """Offset range of each partition in a Kafka position, empty ranges included.
 
-    A table range gives {VERSIONS: range}.
+    A range of table versions gives {VERSIONS: range}.
     """
     if position.get("position") == "kafka":
         ranges = zip(position["from"], position["to_exclusive"], strict=True)

@@ -101,9 +101,9 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
-    then = "until the part was read may have written"
+    clause = "until the part was read may have written"
     if not context.backward:
-        then = "since the part was written may have read"
+        clause = "since the part was written may have read"
     return HopDraft(
         key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
@@ -111,7 +111,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
         outputs=used if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, [pending]),
-        why=f"{why} So any micro-batch of the query {then} it.",
+        why=f"{why} So any micro-batch of the query {clause} it.",
         pendings=(pending,),
     )
 

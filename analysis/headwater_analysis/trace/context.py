@@ -123,8 +123,8 @@ class Context:
 
         Backwards: runs of the jobs that write the dataset, the latest first.
 
-        Runs that ended before `since` (backwards: that began after `until`) are left out. At most `limit` of each job
-        are returned.
+        Runs that ended before the start of the time range (backwards: that began after its end) are left out. At most
+        `limit` runs of each job are returned.
         """
         wants = [{"n": n, "dataset": key, "since": begin, "until": end} for n, (key, begin, end) in enumerate(wanted)]
         if not wants:

@@ -76,7 +76,7 @@ class HopDraft:
     """A hop without its number.
 
     Attributes:
-        key: identity of the step.
+        key: identity of the step: a text with the key of the query or run, first and last batch id (0 for a run).
         pendings: parts that led to the step.
     """
 

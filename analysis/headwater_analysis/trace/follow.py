@@ -58,8 +58,8 @@ class _Followed:
 
     Attributes:
         offsets: followed offsets, by key of the dataset and topic id.
-        files: key of the dataset, and path.
-        others: identifying fields of parts of other kinds, and of lists of files.
+        files: key of the dataset, and canonical path, of each followed file.
+        others: identifying fields of FILES, SNAPSHOT, CHANGES and OTHER parts.
         unknown: `since` (backwards: `until`) of the UNKNOWN part that was followed, by key of the dataset; None: no
             bound.
         by_time: ranges of batch ids (inclusive) of steps bounded only by time, by the first item of `HopDraft.key`.
@@ -128,7 +128,7 @@ def follow(
         start: parts at which the trace begins.
         depth: maximum number of hops; None: no limit.
         limit: maximum number of steps in all.
-        first: hops that are known already and led to `start`.
+        first: hops that are known already. The trace continues from their outputs (backwards: inputs), too.
         passes: condition that hops must meet; other hops are left out. Two hops of one step may differ in their inputs.
             None: no condition.
     """

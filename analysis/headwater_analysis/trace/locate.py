@@ -4,7 +4,7 @@
   after it are read until one begins after the wanted offsets.
 - Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched separately.
 - Batches that don't record their offsets are skipped. If no other batch has the wanted offsets, such a batch becomes a
-  guess: it may have used them.
+  guess: it may have used the wanted offsets.
 - Likewise, missing batch ids become a hole.
 """
 
@@ -35,7 +35,7 @@ from headwater_schemas.events import Certainty
 FEW = 4
 """Number of batches to read first, from the one that a search found; one or two are mostly enough."""
 STRETCH = 64
-"""Number of batches to read next if the first ones aren't enough."""
+"""Number of batches to read next if `FEW` aren't enough."""
 WINDOW = 16
 """Maximum number of batches that a probe of a second search reads to find one that records its offsets."""
 MOST_SPANS = 16
@@ -237,13 +237,13 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
 
 
 Neighbours = tuple[int, list[Batch], bool]
-"""Id of the first batch that reaches an offset; batches before it, the latest first; whether these are all."""
+"""Id of the first batch that reaches an offset; earlier batches, the latest first; whether these are all of them."""
 
 
 def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
     """Find the batches next to each job's range of offsets.
 
-    Searches only if the batches already read don't show them.
+    Searches the graph only if the batches that were read already don't show these neighbours.
     """
     out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}

@@ -1,4 +1,4 @@
-"""Plans that keep state or drop records, each looked up once per question."""
+"""Plans (column lineages of jobs) that keep state or drop records, each looked up once per question."""
 
 from __future__ import annotations
 

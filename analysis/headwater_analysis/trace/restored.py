@@ -1,4 +1,4 @@
-"""Versions of Delta tables to which a RESTORE set them back, and when these versions were written."""
+"""Versions to which a RESTORE set Delta tables back, and the times when these versions were written."""
 
 from __future__ import annotations
 

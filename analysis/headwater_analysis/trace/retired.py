@@ -26,8 +26,8 @@ class Retired:
     Attributes:
         summarized: batch ids with a summary.
         dropped: batch ids without a summary.
-        parts: outputs (backwards: inputs) of the summarized micro-batches, for whole days; of dropped ones, unknown
-            parts.
+        parts: outputs (backwards: inputs) of the summarized micro-batches, for whole days; for dropped micro-batches,
+            unknown parts.
         why: sentences on these micro-batches.
     """
 

@@ -1,8 +1,8 @@
 """32-ary search by batch id: finds the first interval (stored micro-batch) of a query that meets a condition.
 
-The condition must be monotone: false before some interval, and true for it and all later ones. Each round reads 31
-intervals by the index on (query, batch id), for all searches at once. Among a million intervals this takes four rounds,
-even if ids are missing.
+The condition must be monotone: false before some interval, and true for this interval and all later intervals. Each
+round reads 31 intervals by the index on (query, batch id), for all searches at once. Among a million intervals this
+takes four rounds, even if ids are missing.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
         probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
         answers = stored_batches(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
         rows: dict[tuple[int, int], list[Row]] = {
-            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, answers, strict=True)
+            (n, at): [read(open_[n], each) for each in batches]
+            for (n, at), batches in zip(probes, answers, strict=True)
         }
         for n, search in enumerate(open_):
             search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
@@ -343,7 +344,7 @@ def _time(search: Search, batch: StoredMicroBatch) -> Row:
 
 
 def reached_after(time: datetime, *, inclusive: bool) -> Callable[[Row], bool | None]:
-    """Condition for `Search.reached`: the row's time is after the given one (`inclusive`: or equal)."""
+    """Condition for `Search.reached`: the row's time is after the given time (`inclusive`: or equal)."""
 
     def reached(row: Row) -> bool | None:
         own = moment(row["time"])
@@ -353,5 +354,5 @@ def reached_after(time: datetime, *, inclusive: bool) -> Callable[[Row], bool | 
 
 
 def is_after(one: datetime, time: datetime, *, inclusive: bool) -> bool:
-    """Return whether a time is after another one (`inclusive`: or equal to it)."""
+    """Return whether `one` is after `time` (`inclusive`: or equal to it)."""
     return one > time or (inclusive and one == time)

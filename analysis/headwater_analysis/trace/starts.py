@@ -66,8 +66,8 @@ class Times:
     Attributes:
         topic: name, as `resolve_dataset` accepts it.
         partition: number of the partition; None: all partitions.
-        start: a time.
-        end: a later time, exclusive; if equal to `start`, one second from that time.
+        start: start of the time range, inclusive.
+        end: end of the time range, exclusive; if equal to `start` and `read` is False, the range is one second long.
         read: False: the times are timestamps in Kafka. True: the times are when micro-batches and batch runs read the
             records (backwards: wrote them). If both times are equal, the records that were being read at that time are
             meant.

@@ -76,11 +76,11 @@ def _other_users(
 ) -> list[str]:
     """Sentences on other groups of the query's micro-batches that certainly used some of the same offsets."""
     group, verb, out = found[n], "wrote" if context.backward else "read", []
-    for other, theirs in zip(found, certain, strict=True):
+    for other, used_by_other in zip(found, certain, strict=True):
         if other is group or other[0].query != group[0].query:
             continue
-        for topic in certain[n].keys() & theirs.keys():
-            if not (same := intersection(certain[n][topic], theirs[topic])):
+        for topic in certain[n].keys() & used_by_other.keys():
+            if not (same := intersection(certain[n][topic], used_by_other[topic])):
                 continue
             batches = batches_text(other[0].batch.first, other[-1].batch.last).capitalize()
             run = other[0].batch.run
@@ -182,7 +182,7 @@ def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """Offsets between two uses of a topic, uses that are only upper bounds included; None if unknown."""
+    """Offsets between two uses of a topic, and the offsets of a use that is only an upper bound; None if unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
