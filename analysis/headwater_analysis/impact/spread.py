@@ -65,20 +65,20 @@ def raised(
     Args:
         makers: keys of the jobs that make the asset of each visit, by visit.
     """
-    about = _may_fit(policy, change, makers, facts)
-    if not about:
+    candidates = _may_fit(policy, change, makers, facts)
+    if not candidates:
         return {}
     groups = {
         numbers: frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
-        for numbers in set(about.values())
+        for numbers in set(candidates.values())
     }
-    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
-    by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
+    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in candidates.items()})
+    by_jobs = [visit for visit, numbers in candidates.items() if InputGroup.JOBS in groups[numbers]]
     jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
     # Most assets have equal inputs, or none. Equal inputs are one object in `inputs`, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
-    for visit, numbers in about.items():
+    for visit, numbers in candidates.items():
         known = inputs[visit.node]
         if jobs and (made_by := [jobs[job] for job in makers[visit] if job in jobs]):
             known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
@@ -119,11 +119,11 @@ def _may_fit(
     out = {}
     for visit in visits:
         asset = facts[visit.node]
-        kind = (visit.rank, asset.type, asset.criticality)
-        numbers = found.get(kind)
+        judged_by = (visit.rank, asset.type, asset.criticality)
+        numbers = found.get(judged_by)
         if numbers is None:
-            severity = SEVERITIES[kind[0]]
-            numbers = found[kind] = tuple(
+            severity = SEVERITIES[judged_by[0]]
+            numbers = found[judged_by] = tuple(
                 number
                 for number, each in enumerate(policy.raises)
                 if each.may_fit(change, asset.type, asset.criticality, severity)
@@ -288,7 +288,7 @@ class _Spreading:
         self._policy = policy
         self._depth = depth
         self._hops = 0
-        self._left: set[tuple[int, bool]] = set()  # nodes, and whether INDIRECT
+        self._left: set[tuple[int, bool]] = set()  # nodes whose edges were followed, and whether from an INDIRECT visit
         # Among tens of thousands of steps only a few hundred combinations differ, so verdicts are cached.
         self._verdicts: dict[tuple[object, ...], tuple[bool, int, int]] = {}
         self._visited: set[ImpactVisit] = set()

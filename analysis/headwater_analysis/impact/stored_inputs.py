@@ -1,4 +1,4 @@
-"""Severity inputs in Neo4j, looked up for many assets at once, and once per asset, by key or id."""
+"""Severity inputs in Neo4j: looked up for many assets at once, and only once for each asset."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 
 def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
-    """Merge one asset's properties under all its names: the greatest sensitivity; else the value of the first set."""
+    """Merge an asset's properties under all its names: greatest sensitivity; of other properties, the first set's."""
     own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set_of)] for of in _OF)
     reported = sorted(row["classification"] for row in rows if row["classification"])
     return _About(

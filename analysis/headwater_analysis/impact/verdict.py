@@ -90,7 +90,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
 
     - Jobs whose column lineage is missing or incomplete.
     - Jobs that only possibly use the changed asset, if nothing else is hit.
-    - Jobs that read the changed asset or a hit one, without a known output that is derived from it.
+    - Jobs that read the changed asset or a hit asset, without a known output that is derived from it.
     - Assets beyond the depth.
     - A changed dataset without known readers or writers, if nothing is hit: capture may be missing.
     - Events that the graph doesn't have yet.
