@@ -42,7 +42,8 @@ class PlanUse:
         application: key of the application run.
         began, ended: first and last observation of the run with the plan, up to the time of the question.
         complete: whether both the run and the application run were complete at the time of the question. A streaming
-            query's run counts as complete from its first micro-batch on, because every later one has the same plan.
+            query's run counts as complete from its first micro-batch on, because every later micro-batch has the same
+            plan.
         replaces: whether the run replaced all previous rows of the dataset.
     """
 

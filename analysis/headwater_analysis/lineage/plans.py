@@ -66,6 +66,8 @@ class Plan:
 class Plans:
     """Plans on the paths of a question.
 
+    A plan counts if it is declared now, or holds and was active at `since` or later.
+
     Args:
         as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.

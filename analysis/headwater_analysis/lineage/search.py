@@ -86,7 +86,7 @@ class LastSteps:
 
     Attributes:
         hops: fewest hops from the start.
-        parents: all visits that are one hop nearer and have an edge to this visit, one for each edge.
+        parents: visits before this visit on its shortest paths, one for each edge to this visit.
         edges: edge from each of the parents.
     """
 
