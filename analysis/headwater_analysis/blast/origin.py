@@ -167,7 +167,7 @@ def _queries_like(tx: Transaction, text: str) -> list[str]:
 
 
 def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
-    """Merge micro-batches, and the batches that their state spreads to, into one hop."""
+    """Merge micro-batches, and later micro-batches to which the query's state carries their records, into one hop."""
     batches, complete = ends(context, query, first, last)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:

@@ -27,7 +27,7 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
-"""Certainties that a part's version is exactly the version that its write made."""
+"""Certainties with which a part's version is exactly the version that the write of the part made."""
 
 
 @dataclass(frozen=True, slots=True)
