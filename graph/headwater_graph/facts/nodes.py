@@ -20,7 +20,7 @@ from headwater_graph.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
-"""Register of a PRODUCED: keys of the datasets that the output is derived from; absent: all that its owner consumed."""
+"""Register of a PRODUCED: keys of the datasets that the output is derived from; absent: all inputs of its owner."""
 POSSIBLE = "possible"
 """Register of a PRODUCED: True if every dataset that its owner consumed is a possible source, and none is certain."""
 UNCOMMITTED = "uncommitted"

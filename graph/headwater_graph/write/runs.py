@@ -297,11 +297,11 @@ def _update(tx: WriteTransaction, examined: Mapping[str, _ExaminedRun], families
     for key, each in sorted(everyone.items()):
         run = each.run.seen
         # A run whose family wasn't examined keeps the values that its children reported.
-        mine = own_ends[key] if key in own_ends else own_end(run, each.later) or _end_by_children(each.run)
+        end = own_ends[key] if key in own_ends else own_end(run, each.later) or _end_by_children(each.run)
         above = None
         if each.parent is not None:
             above = own_ends.get(each.parent.seen.key, each.parent.own)
-        shown = end_properties(run, mine or child_end(run, above))
+        shown = end_properties(run, end or child_end(run, above))
         changed = {name: shown.get(name) for name in _DERIVED if shown.get(name) != each.run.shown.get(name)}
         if changed:
             rows.append({"key": key, "properties": to_bolt(changed)})
