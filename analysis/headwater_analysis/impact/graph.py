@@ -175,7 +175,7 @@ class StoredGraph:
         return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
 
     def _of_fields(self, edges: Iterable[StoredColumnEdge]) -> list[StoredColumnEdge]:
-        """Redirect edges that copy a parent of their source to the copy of the source, if the graph has it."""
+        """For edges that copy a parent of their source: replace the target by the copy of the source, if any."""
         found = list(edges)
         copies = {
             index: (edge.source, edge.by, edge.target)

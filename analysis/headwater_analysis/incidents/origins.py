@@ -428,11 +428,11 @@ def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
     elif part.since is not None or part.until is not None:
         first, last = _batches_of_time(context, query, first, last, part.since, part.until)
     if first > last:
-        known = (
+        why = (
             "No known micro-batch belongs to this part; the graph has "
             f"{batches_text(query.first_batch, query.last_batch)} of the query."
         )
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why=known)
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why=why)
     hop = batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
     certainty = hop.certainty if not any(sentences) else weakest(hop.certainty, Certainty.UPPER_BOUND)
     return Origin(part=part, hops=(hop,), certainty=certainty, why=" ".join(filter(None, sentences)))

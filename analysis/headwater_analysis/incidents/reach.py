@@ -138,8 +138,8 @@ def _numbered(origins: list[Origin]) -> tuple[list[Hop], list[tuple[int, ...]]]:
     for origin in origins:
         own_numbers = []
         for hop in origin.hops:
-            known = replace(hop, number=0, why="")
-            hops.setdefault(known, replace(hop, number=len(hops) + 1))
-            own_numbers.append(hops[known].number)
+            step = replace(hop, number=0, why="")
+            hops.setdefault(step, replace(hop, number=len(hops) + 1))
+            own_numbers.append(hops[step].number)
         numbers.append(tuple(own_numbers))
     return list(hops.values()), numbers

@@ -95,10 +95,10 @@ def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
         return [run.run_id for run in step.runs] == [part.run] and _stays_in_run(context, part.run, hop)
     if repair.job is not None:
         versions = {run.code_version for run in step.runs}
-        is_its = step.job is not None and step.job.key == repair.job
+        is_of_job = step.job is not None and step.job.key == repair.job
         if part.code_version is not None:
-            is_its &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
-        return is_its and _is_at(part, hop)
+            is_of_job &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
+        return is_of_job and _is_at(part, hop)
     if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
         return False
     last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
@@ -145,8 +145,8 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
         repaired_paths = [canonical_path(path) for path in repaired.files]
         return split_by_file(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
     if repaired.version is not None:
-        is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
-        return (part, None) if is_it and repaired.partition is None else (None, part)
+        is_this_version = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
+        return (part, None) if is_this_version and repaired.partition is None else (None, part)
     if repaired.partition is not None:
         return split_by_partition(part, (repaired.partition,))
     return part, None

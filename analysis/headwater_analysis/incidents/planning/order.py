@@ -131,7 +131,7 @@ def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
 
 
 def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
-    """Indices of groups in cycles of several groups, and between two such cycles."""
+    """Indices of groups in cycles of several groups, and of groups between two such cycles."""
     before = _before(groups)
     after = _after(before)
     left = set(before)
