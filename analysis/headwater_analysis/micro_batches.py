@@ -492,7 +492,7 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 
 
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
-    """Properties of NEXT from one known micro-batch to the next; None if there is no previous one.
+    """Properties of NEXT from one known micro-batch to the next; None if no micro-batch comes before.
 
     Skipped offsets in a topic that was recreated in between are a gap, too.
     """

@@ -1,4 +1,4 @@
-"""Questions about declarations."""
+"""Declarations in the graph, and owners: declared, or reported by events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def set_state(reader: Reader, name: str) -> SetState:
 
 
 def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, int]:
-    """Return the latest revision of a set (0 if there is none), and the number of these declarations in the graph.
+    """Return the latest revision of a set (0 if there is none), and the number of given declarations in the graph.
 
     Args:
         name: id of the set.

@@ -1,7 +1,7 @@
 """Runs of a job, or runs that wrote or read a dataset, the latest first.
 
-A page reads one property of each run; a dataset's runs are found from the jobs that write it, never from the dataset,
-which may have a million micro-batches.
+A page reads one property of each run; a dataset's runs are found from the jobs that write (or read) it, never from the
+dataset, which may have a million micro-batches.
 """
 
 from __future__ import annotations
