@@ -5,7 +5,7 @@ errors         exceptions of questions, and their messages
 assets         datasets, columns and jobs as answers show them
 resolve        typed name of an asset ⇒ its node
 identity       several names of one dataset or column ⇒ the shown one
-listing        lists of names in sentences
+amounts        numbers of things, and lists of names, in sentences
 paging         pages of an answer, and their cursors
 walk           breadth-first search: one statement for each level, no node or visit twice
 micro_batches  micro-batches, read from the segments that hold them

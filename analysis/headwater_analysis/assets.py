@@ -24,7 +24,7 @@ class AssetKind(StrEnum):
 # Treated as immutable. A frozen dataclass takes five times as long to create, and a page has thousands.
 @dataclass(slots=True, unsafe_hash=True)
 class Asset:
-    """A dataset, a column of one, or a job.
+    """A dataset, a column or a job.
 
     Attributes:
         kind: DATASET, COLUMN or JOB.
@@ -34,7 +34,8 @@ class Asset:
         column: field path of a column.
         title: short name, for captions.
         type: a dataset's type, a column's data type, a job's processing type; where known.
-        table: name of the table in a catalog, `db.orders`; for a column, its dataset's; None if no catalog has it.
+        table: name of the table in a catalog, `db.orders`; for a column, of its dataset; None: no catalog has the
+            dataset.
     """
 
     kind: AssetKind
@@ -91,7 +92,7 @@ def _table(dataset: Mapping[str, Any]) -> str | None:
 def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | None) -> str | None:
     """Name of a dataset in a catalog, from the parallel lists of its latest symlinks and their types.
 
-    The first of several names in alphabetical order; None if there is none, or if it is the dataset's own name.
+    The first of several names in alphabetical order; None if there is none, or if the name is the dataset's own.
     """
     if not symlinks:
         return None  # most datasets of a page have no other names

@@ -63,7 +63,7 @@ class ColumnNames:
     """Names of a dataset's columns.
 
     Attributes:
-        columns: columns that had each path; without a time, the last one counts.
+        columns: by path, the columns that had this path; without a time, the last column counts.
         paths: all paths of a column, by its current path, which is the first.
         former: by path, the end time of the last other column with this name.
         dropped: paths in `former` whose column was dropped; the other columns were renamed.

@@ -23,7 +23,7 @@ class ValueCount:
 
 
 def counted_values(values: Iterable[Iterable[str]], *, with_none: bool = False) -> tuple[ValueCount, ...]:
-    """Count values, the most frequent first, equally frequent ones in order of the value; at most 20.
+    """Count values, the most frequent first, equally frequent values in order; at most 20.
 
     Args:
         with_none: whether to count assets without a value, too; they come last.

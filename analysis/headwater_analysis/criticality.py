@@ -11,7 +11,7 @@ _HIGHEST: Final = 5
 
 
 def criticality_rank(criticality: str | None) -> int:
-    """Rank of a criticality, the worst highest: `tier-0` is `critical`, `tier-1` is `high`; other words 1; none 0."""
+    """Rank of a criticality, from 5 (`critical`, `tier-0`) and 4 (`high`, `tier-1`) to 1 (other words) and 0 (none)."""
     if not criticality:
         return 0
     word = criticality.strip().casefold()

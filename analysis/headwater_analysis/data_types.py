@@ -101,7 +101,7 @@ def atom(text: str) -> Atom:
 
 
 def within(fields: Iterable[TypedField]) -> Iterator[DataType]:
-    """Types of these fields, and of everything within them."""
+    """Types of these fields, and of all parts nested in these types."""
     waiting = [field.type for field in fields]
     while waiting:
         type_ = waiting.pop()

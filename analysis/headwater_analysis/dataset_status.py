@@ -21,7 +21,7 @@ from headwater_analysis.reader import Transaction
 from headwater_schemas.events import RunEventType
 
 MOST_FAILED = 1_000
-"""Maximum number of the estate's latest failed runs, and of its aborted ones, to search for outputs."""
+"""Maximum number of the estate's latest failed runs, and of its latest aborted runs, to search for outputs."""
 _MOST_WRITERS = 3
 """Maximum number of a dataset's jobs whose runs are looked up: the jobs that wrote it last."""
 _FEW_RUNS = 200
@@ -55,7 +55,7 @@ class DatasetStatus:
     """Status of a dataset now.
 
     Attributes:
-        last_run: of the known runs that wrote it, the last seen one; None if none is known.
+        last_run: known run that wrote it and was seen last; None if no such run is known.
         quality: FAILED if an assertion of its latest checks failed, PASSED if none did. None without checks, and for an
             asker who may not see everything.
     """

@@ -46,7 +46,7 @@ def near_datasets(tx: Transaction, nodes: Iterable[int], *, as_of: datetime | No
 def dataset_hops(
     tx: Transaction, nodes: Sequence[int], direction: str, as_of: datetime | None
 ) -> Iterator[tuple[int, int, int]]:
-    """Hops from shown datasets, under all their names: the dataset, the one that was reached, and the edge.
+    """Hops from shown datasets, under all their names: ids of the dataset, of the reached dataset, and of the edge.
 
     Args:
         direction: `upstream` or `downstream`.

@@ -99,7 +99,7 @@ class NotFilteredError(AnalysisError):
 
 
 class GraphUnreachableError(AnalysisError):
-    """Neo4j doesn't answer, perhaps only now. The same question may succeed later."""
+    """Neo4j doesn't answer, perhaps only for a short time: the same question may succeed later."""
 
 
 class GraphRefusedError(AnalysisError):

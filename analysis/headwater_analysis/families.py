@@ -38,7 +38,7 @@ class Relatives:
 
 
 class Families:
-    """Lookup of parents and fields of columns; each dataset's are looked up once."""
+    """Lookup of parents and fields of columns; the columns of each dataset are looked up once."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -79,7 +79,7 @@ class Families:
         """Find the target of each field that is copied together with its parent column.
 
         Args:
-            copies: ids of field, parent and target; the target holds a copy of the parent. A pair whose second column
+            copies: ids of field, parent and target; the target holds a copy of the parent. A copy whose second column
                 isn't the field's parent is skipped.
 
         Returns:

@@ -7,9 +7,9 @@ becomes, with CONDITION (see `condition`) for the variable before it,
     MATCH (j:HwJob WHERE CONDITION)-[:READS]->(d WHERE CONDITION) WHERE d.key = $given.key
 
 Every pattern of a node gets the condition. So does every pattern of a relationship that a job made (FEEDS, DERIVES,
-INFLUENCES, GENERATES): its property `job` names its asset. So no statement can forget the condition, and an answer is
-computed as if hidden assets didn't exist: counts, limits and cursors included. A node without an asset matches nothing,
-except:
+INFLUENCES, GENERATES): the property `job` of the relationship names its asset. So no statement can forget the
+condition, and an answer is computed as if hidden assets didn't exist: counts, limits and cursors included. A node
+without an asset matches nothing, except:
 
 - micro-batches and summaries are visible if their query is;
 - names of datasets (aliases), declaration sets, days of retention, and the graph's own nodes have no asset: they are
@@ -17,8 +17,8 @@ except:
 
 An incident concerns several assets, and is no exception: restricted askers see no incident.
 
-Hits of a full-text index have no score: the weight of a word depends on the number of names with it, hidden ones
-included.
+Hits of a full-text index have no score: the weight of a word depends on the number of names with the word, including
+hidden names.
 
 A bare name, such as `(d)`, isn't checked again if an earlier pattern of the same scope has checked it. Cypher is read
 as tokens and brackets, not parsed: statements are ours, and `tests/integration/server` asks the database whether it
@@ -37,7 +37,7 @@ FREE: Final = frozenset({"HwAlias", "HwDeclarationSet", "HwRetention", "HwProgre
 OF_QUERIES: Final = frozenset({"HwSegment", "HwSummary"})
 """Labels of nodes that belong to the asset of their query."""
 TO_QUERIES: Final = frozenset({"CONSUMED", "PRODUCED", "READ", "WROTE", "IN_RUN", "IN_QUERY", "NEXT"})
-"""Types of relationships that these nodes have."""
+"""Types of relationships that nodes with the labels of `OF_QUERIES` have."""
 OF_JOBS: Final = frozenset({"FEEDS", "DERIVES", "INFLUENCES", "GENERATES"})
 """Types of relationships that belong to the job that made them."""
 
@@ -54,7 +54,7 @@ def condition(name: str, asset: str = "_asset") -> str:
     """Condition that a node or relationship is visible.
 
     Args:
-        asset: property with the key of its asset.
+        asset: property with the key of the asset that decides.
     """
     return (
         f"({name}._scope IN $given.visible.scopes AND NOT {name}.{asset} IN $given.visible.hidden "
@@ -133,7 +133,7 @@ class _Filter:
             at += 1
 
     def _inherited(self, at: int, known: set[str]) -> set[str] | None:
-        """Names with which a subquery begins; None if the bracket doesn't begin a subquery."""
+        """Names that are checked before a subquery begins; None if the bracket doesn't begin a subquery."""
         before = self._at(at - 1)
         if before.upper() in _SUBQUERIES:
             return set(known)

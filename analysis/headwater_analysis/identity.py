@@ -6,16 +6,17 @@ and so is a table before and after its RENAME. The graph shows which nodes are o
 - Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
   table (TABLE, VIEW) is the name of one dataset at a time: it joins the only existing dataset with this name and the
   dataset that has it as its own name.
-- RENAMED_TO from a dataset that is gone since joins both datasets. If the old name was used again, it doesn't join
-  them; but facts observed under it until the RENAME count for the new name, too.
+- RENAMED_TO from a dataset that is gone since joins both datasets. If another dataset got the old name later, the two
+  stay separate; but facts observed under the old name until the RENAME count for the new name, too.
 
 A column has the names of its dataset and its own names (`column_names`): it was renamed, or a dropped column had the
 name before. Columns that differ only by case are one, as engines spell the same column differently: Spark `MyColumn`,
-Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
+Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has two such columns, they are different
+columns.
 
-Classes aren't stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before
-a dropped one, then a cluster's declared name before brokers, then the latest name after renames, then the least name. A
-column is shown in the spelling of the latest schema.
+A class, the nodes of one dataset, isn't stored, so two consumers can't build different classes. Each class shows one
+dataset: an existing one before a dropped one, then a cluster's declared name before brokers, then the latest name after
+renames, then the least name. A column is shown in the spelling of the latest schema.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class _Facts:
 
     Attributes:
         dropped_at: time of the DROP, by key of a dropped dataset.
-        claims: by key of an alias: type of the symlink, by key of each dataset that is KNOWN_AS the alias.
+        claims: for the key of an alias: key of each dataset that is KNOWN_AS the alias, with the type of the symlink.
         owns: by key of an alias: key of the dataset whose own name equals the alias.
         spelled: spelling of an alias, by its key.
         renames: renames of datasets.
@@ -164,12 +165,12 @@ class Identities:
         self._find(keys)
 
     def shown(self, key: str) -> str:
-        """Key of the dataset that answers show for this one."""
+        """Key of the dataset that answers show for this dataset."""
         self._find([key])
         return self._shown.get(key, key)
 
     def members(self, key: str) -> list[str]:
-        """Keys of all datasets in the class of this one, itself included; the shown one is first."""
+        """Keys of all datasets in the class of this dataset, itself included; the shown dataset is first."""
         return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
 
     def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
@@ -304,7 +305,7 @@ class Identities:
     def hops(
         self, asked: Iterable[int], sources: Sequence[int], targets: Sequence[int], edges: Sequence[int]
     ) -> list[tuple[int, int, int]]:
-        """Translate hops between datasets to hops between the shown ones: index of the edge, source, target."""
+        """Translate hops between datasets to hops between the shown datasets: index of the edge, source, target."""
         self.learn([*sources, *targets], datasets=True)
         if not self._node_spans:
             return [(n, *ends) for n, ends in enumerate(zip(sources, targets, strict=True))]

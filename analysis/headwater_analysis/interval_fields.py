@@ -1,7 +1,7 @@
 """Fields of a micro-batch's answers that are properties of its node.
 
 A statement returns all properties of the node, `i {.*} AS interval`, and the fields of an answer take the properties
-with the same names. So to add a field to an answer, declare it there.
+with the same names. So to add a field to an answer, declare it in the answer's class.
 """
 
 from __future__ import annotations

@@ -194,9 +194,9 @@ def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
-    """Count micro-batches in ranges of batch ids and times. The ranges share no segment."""
+    """Count micro-batches in ranges of batch ids and times. No two ranges share a segment."""
     total = 0
-    # Maximum number of ranges in one statement, so that its answer stays small.
+    # At most `_MOST_SEGMENTS` ranges in one statement, so that its answer stays small.
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
         part = stretches[begin : begin + _MOST_SEGMENTS]
         load(tx, part)
@@ -244,7 +244,7 @@ class Wanted:
 
     Attributes:
         holds: predicate of a micro-batch.
-        texts: a few texts; micro-batches without any of them are skipped without decoding.
+        texts: a few texts; a micro-batch with none of these texts is skipped without decoding.
     """
 
     holds: Callable[[IntervalFacts], bool]
@@ -303,7 +303,7 @@ def stored_batches(
         _take_loaded(known, reading, limit, wanted, backwards=backwards)
     open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
-    # Read as many rows as wanted. If some of them are missing or unwanted, continue with more rows.
+    # Read as many rows as wanted. If some rows are missing or unwanted, continue with more rows.
     size = limit
     while open_:
         rows = tx.rows(
@@ -338,7 +338,7 @@ def _spanned(size: int, places: int) -> int:
 def _take(
     tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take the rows that were read for a range, and shorten the range by them. Without rows, the range is done."""
+    """Take the rows that were read for a range, and continue the range behind these rows. Without rows, it is done."""
     if not rows:
         reading.first = reading.last + 1
     for row in rows:
@@ -407,7 +407,7 @@ def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
 
 
 def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[IntervalFacts]:
-    """Micro-batches by key of the query and batch id; unknown ones are left out."""
+    """Micro-batches by key of the query and batch id; unknown micro-batches are left out."""
     stretches = [Stretch(query, batch_id, batch_id) for query, batch_id in wanted]
     in_segments: dict[tuple[str, int], list[Stretch]] = {}
     for stretch in stretches:
@@ -492,7 +492,7 @@ def _row(label: str, identity: Props, digest: str, variant: Variant) -> dict[str
 
 
 def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None:
-    """Properties of NEXT from one known micro-batch to the next; None if there is no previous one.
+    """Properties of NEXT from one known micro-batch to the next; None if no micro-batch comes before.
 
     Skipped offsets in a topic that was recreated in between are a gap, too.
     """
@@ -509,8 +509,8 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
 def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """Return the batches at which a query's offsets go back, in ascending order.
 
-    The list of a segment covers offsets of all its datasets. So for an asker who may not see all of them, each batch is
-    compared with the batch before it.
+    The list of a segment covers offsets of all its datasets. So for an asker who may not see all these datasets, each
+    batch is compared with the batch before it.
 
     Args:
         queries: batch ids in the lists of a query's segments, by key of the query.
@@ -533,11 +533,11 @@ def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
 
 
 def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool = True) -> list[IntervalFacts | None]:
-    """Return the known micro-batch before each one.
+    """Return the known micro-batch before each micro-batch.
 
     Args:
         intervals: micro-batches by query, in batch order.
-        every: whether `intervals` has all known micro-batches of each query between its first and its last one there.
+        every: whether `intervals` has all known micro-batches between each query's first and last one.
     """
     known: dict[int, IntervalFacts] = {}
     for n, (one, other) in enumerate(pairwise(intervals), 1):

@@ -27,7 +27,7 @@ def moment_of(microseconds: int | None) -> datetime | None:
 
 
 def written(value: object) -> object:
-    """Format a time of a position as Neo4j does, `2025-01-01T03:04:05.120000000+00:00`; other values stay as they are.
+    """Format a time of a position as Neo4j does, `2025-01-01T03:04:05.120000000+00:00`; other values stay unchanged.
 
     A run's times come as Neo4j's type, a micro-batch's as Python's.
     """

@@ -13,7 +13,7 @@ class OwnerName:
     """Owner of an asset.
 
     Attributes:
-        name: `team:flights`.
+        name: name of the owner: `team:flights`.
         type: type of ownership, where known.
     """
 

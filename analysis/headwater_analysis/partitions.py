@@ -50,7 +50,7 @@ def partition_of(path: str) -> str:
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
     """Return whether two sets of partitions share no rows; False if either is unknown.
 
-    They share none if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
+    Partitions with different values of a key share no rows: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """
     mine, theirs = ({tuple(_values(each)) for each in side} for side in (ones, others))
     if not mine or not theirs:

@@ -35,7 +35,7 @@ class Check:
 
     Attributes:
         job: job of the run or micro-batch.
-        run_id: run; for a micro-batch, the run in which it was observed, where known.
+        run_id: id of the run; for a micro-batch, id of the run in which it was observed, where known.
         query_id, batch_id: query and batch id of a micro-batch.
         at: end of the run or micro-batch.
         passed: number of assertions that passed.

@@ -76,7 +76,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
 # Neo4j checks every two seconds for queries to end; opening a connection may take time, too.
 _PATIENCE_SECONDS = 5.0
-# Messages of the driver, which has no class of its own for these errors.
+# Messages of the driver's errors, which have no exception classes of their own.
 _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
 # Full-text indexes for names; the consumer creates them before it writes anything.
@@ -158,7 +158,7 @@ class Transaction:
         return next(iter(self.rows(name, **parameters)), None)
 
     def one(self, name: str, /, **parameters: Any) -> Record:
-        """Return the row of a statement that always has one. Thousands of values arrive four times as fast in lists."""
+        """Return the only row of a statement. Thousands of values arrive four times as fast as lists in one row."""
         return self.rows(name, **parameters)[0]
 
     def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
@@ -177,7 +177,7 @@ class Transaction:
             return self._tx.run(statement(name), {"given": given})
         given["visible"] = self.visible.given(self.tenant)
         if "looked_at" in given and _FULL_TEXT in statement(name):
-            # The index also counts hidden assets: with a limit, it could leave out visible ones.
+            # The index also counts hidden assets: with a limit, it could leave out visible assets.
             given["looked_at"] = _EVERYTHING
         return self._tx.run(filtered(statement(name)), {"given": given})
 

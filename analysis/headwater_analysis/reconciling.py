@@ -27,7 +27,7 @@ class CheckpointQuery:
         reads, writes: datasets of its micro-batches.
         writes_itself: whether every start of the query reported a sink that writes each micro-batch. False for
             foreachBatch, whose code may write or not.
-        batches: provenance of the known micro-batches among the requested ones.
+        batches: provenance of each known micro-batch in the requested range, by batch id.
     """
 
     jobs: tuple[JobRef, ...]
@@ -74,7 +74,7 @@ class OpenWrite:
     Attributes:
         run_id, job, parent: id, job and parent of the run.
         started_at, last_seen: start of the run, and last observation of the run.
-        facet: description of the write in its START.
+        facet: facet of the run's START event that describes the write.
         heartbeat_seconds: interval of its heartbeats; None if unknown.
         reads: datasets that it reads.
     """

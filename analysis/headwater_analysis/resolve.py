@@ -3,8 +3,8 @@
 Spellings are tried in this order:
 
 1. The key of the node.
-2. Namespace and name in one word (`assets.spelling`), or another such name of the dataset: a catalog's, a cluster's id,
-   a path as Spark takes it.
+2. Namespace and name in one word (`assets.spelling`), or another name of the dataset in this form: by a catalog, by a
+  cluster's id, or a path as Spark takes it.
 3. The name alone, or the title, if only one asset has it.
 4. The last part of a dataset's dotted name, `va` of `default.va`, if only one name ends in this part.
 5. The first characters of a key, four or more, if only one key begins with them.
@@ -13,7 +13,7 @@ A name in another case is accepted if only one asset has it: the answer shows it
 `lake.db.table` mean `db.table` if a catalog has that table.
 
 For any name of a dataset, the result is the shown dataset (`identity`). If several datasets have the name, existing
-ones take precedence over dropped ones.
+datasets take precedence over dropped datasets.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def resolve_job(tx: Transaction, text: str) -> FoundNode:
 
 
 def resolve_column(tx: Transaction, dataset: str, column: str) -> FoundNode:
-    """Return a column of the dataset that `dataset` names, by its field path (`address.city`), in any case.
+    """Return a column of the dataset that `dataset` names, by the column's field path (`address.city`), in any case.
 
-    A column with several spellings is found by each of them; the result is the shown column.
+    A column with several spellings is found by each spelling; the result is the shown column.
 
     Raises:
         NotFoundError: no such dataset, or it never had such a column; with the nearest names.

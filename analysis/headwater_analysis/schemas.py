@@ -83,7 +83,7 @@ class KnownSchema:
         columns_total: number of its fields.
         changes: changes from the schema whose first report comes just before this schema's first report; at most 100.
             None: no earlier schema was read.
-        changes_total: number of these changes.
+        changes_total: number of all these changes.
     """
 
     digest: str
@@ -140,7 +140,7 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
 
 
 def schemas_by_digest(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SchemaAt]:
-    """Schemas by the dataset's key and the schema's digest; unreported ones are left out."""
+    """Schemas by the dataset's key and the schema's digest; unreported schemas are left out."""
     asked = {schema_key(tx.tenant, *each): each for each in schemas}
     if not asked:
         return {}
@@ -148,7 +148,7 @@ def schemas_by_digest(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> di
 
 
 def first_reports(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], datetime | None]:
-    """First report of each schema, by the dataset's key and the schema's digest; unreported ones are left out."""
+    """First report of each schema, by the dataset's key and the schema's digest; unreported schemas are left out."""
     asked = {schema_key(tx.tenant, *each): each for each in schemas}
     if not asked:
         return {}

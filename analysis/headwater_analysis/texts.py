@@ -22,7 +22,7 @@ def without_texts(answer: _T) -> _T:
     """Return an answer with None (or an empty tuple, for tuples) in its marked fields.
 
     Args:
-        answer: a dataclass, or tuples, lists and dictionaries of them.
+        answer: a dataclass, or tuples, lists and dictionaries of dataclasses.
     """
     found: Any = answer
     if isinstance(found, tuple | list):

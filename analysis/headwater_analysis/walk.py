@@ -36,7 +36,7 @@ class WalkStep(NamedTuple, Generic[V]):
 
 
 class Discovery(NamedTuple, Generic[V]):
-    """A node or visit, and the step that found it: of the last steps of shortest paths, the statement's first."""
+    """A node or visit, and the step that found it: if several shortest paths lead there, the statement's first step."""
 
     node: V
     hops: int

@@ -1,4 +1,4 @@
-"""Check of each streaming query's chain: no interval is missing, and neighbouring intervals fit together."""
+"""Check of each streaming query's chain of intervals (micro-batches): none is missing, and neighbours fit together."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Chain:
             aren't compared with their neighbours.
         first_batch: lowest known batch id; None without intervals.
         last_batch: highest known batch id; None without intervals.
-        missing_batches: batches from 0 to `last_batch` that were never reported.
-        offset_gaps: partitions of neighbouring batches with offsets between them that neither read.
-        overlaps: partitions of neighbouring batches with offsets that both read.
-        conflicts: reports of a batch with other offsets than the interval's.
+        missing_batches: number of batches from 0 to `last_batch` that were never reported.
+        offset_gaps: number of partitions with skipped offsets, counted for each pair of neighbouring batches.
+        overlaps: number of partitions with offsets read twice, counted for each pair of neighbouring batches.
+        conflicts: number of reports of a batch with other offsets than the interval's.
     """
 
     key: str

@@ -23,7 +23,7 @@ OWN = "_own"
 
 @dataclass(frozen=True, slots=True)
 class DeclarationState:
-    """Declarations of a set that hold, and those that are missing.
+    """Declarations of a set that hold, and declarations that are missing.
 
     Attributes:
         items: keys that the revision lists, ascending.

@@ -228,7 +228,7 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
 
 
 def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
-    """Uses that have a position in both, each with the two positions, in order of use."""
+    """Uses that have a position in both micro-batches, each with the two positions, in order of use."""
     here, there = before.positions, after.positions
     return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
 
@@ -296,8 +296,8 @@ def _integers(value: object) -> list[int]:
 class Because(StrEnum):
     """Rule by which the end of a run that reported none was inferred.
 
-    - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
-      whose checkpoint is in use.
+    - QUERY_CONTINUED: a later run of the same streaming query began after the run was last seen. Spark doesn't start a
+      query whose checkpoint is in use.
     - CHILDREN_CONTINUED: for an application: a later run of one of its queries belongs to another application, and
       neither the application nor any other run that it started was seen since.
     - PARENT_ENDED: for a run that an application started: the application's end is inferred by one of these rules.
@@ -379,8 +379,8 @@ def application_end(
     """Infer the end of an application's run whose queries were continued by another application.
 
     Args:
-        children: runs that it started and that reported no end; each with the argument `later` for `own_end`.
-        last: latest observation of this run and of all runs that it started.
+        children: runs that the application started and that reported no end; each with `own_end`'s argument `later`.
+        last: latest observation of `run` and of all runs that the application started.
     """
     if run.reported or last is None:
         return None

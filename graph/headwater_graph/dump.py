@@ -68,10 +68,10 @@ def dump(
 def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
     """Lines of all micro-batches, query by query in batch order; after each query, lines of its summaries."""
     query, start = "", -1
-    # Last micro-batch of the earlier segments, and the last one that isn't retired: the next NEXT begins at the latter.
+    # Last micro-batch of the earlier segments; last micro-batch that isn't retired, at which the next NEXT begins.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
-    # Previous segment: key, differences and NEXT. The next record shows if the NEXT is right.
+    # Previous segment: key, differences and NEXT. The record after it shows whether this NEXT is right.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
@@ -239,7 +239,7 @@ class Comparison:
         return not (self.missing or self.extra or self.changed)
 
     def differs(self, key: str, expected: str | None, found: str | None) -> None:
-        """Count a difference; keep the first ones."""
+        """Count a difference; keep the first `SAMPLES` differences."""
         if found is None:
             self.missing += 1
         elif expected is None:
@@ -292,7 +292,7 @@ def summary_differences(
 
     Args:
         record: record of the statement `dump_segment`, times as aware datetimes.
-        intervals: its micro-batches by ascending batch id.
+        intervals: the segment's micro-batches by ascending batch id.
         before: last micro-batch of the previous segment.
     """
     summary, _ = summarize(place.tenant, intervals, before)

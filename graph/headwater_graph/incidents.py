@@ -20,10 +20,10 @@ OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of th
 | NOTIFIED      | nothing                                          | nothing                                      |
 
 In every state, the title, description, severity, type and cause of an action replace the earlier values. Only OPENED
-doesn't replace values: it adds missing ones, so that opening an incident again doesn't rename it. A part that is added
-again after its repair is no longer repaired. The history has all actions, also those without an effect. The incident
-reached the datasets of its latest REACHED; the datasets of earlier ones aren't kept. For each recipient, the latest
-NOTIFIED that names the recipient counts.
+doesn't replace values: it adds missing values, so that opening an incident again doesn't rename it. A part that is
+added again after its repair is no longer repaired. The history has all actions, also those without an effect. The
+incident reached the datasets of its latest REACHED; the datasets of an earlier REACHED aren't kept. For each recipient,
+the latest NOTIFIED that names the recipient counts.
 
 OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until OPENED has arrived, the incident
 has no state (`missing_opened`). Once it has arrived, earlier actions count as if the incident had been New before them.
@@ -117,7 +117,7 @@ class IncidentState:
         assignee: latest assignee; None if it was never assigned.
         opened_at: time of the first OPENED.
         acknowledged_at: time of the first ACKNOWLEDGED that had an effect.
-        resolved_at: time since which it is Resolved; None if it isn't.
+        resolved_at: time since which the incident is Resolved; None: it isn't Resolved.
         reopened: number of REOPENED that had an effect.
         resolution: result; None if it isn't Resolved, or was merged or superseded.
         merged_into, superseded_by: id of the incident that replaces this one.
@@ -301,7 +301,7 @@ def scope_part(text: str) -> IncidentScope:
 
 
 def concerned(tenant: str, parts: Iterable[IncidentScope]) -> dict[str, Label]:
-    """Keys of the nodes that parts name, with their labels. A column's dataset is among them."""
+    """Keys of the nodes that parts name, with their labels; for a column, also its dataset."""
     labels: dict[str, Label] = {}
     for part in parts:
         if part.dataset is not None:

@@ -25,8 +25,8 @@
 | FEEDS        | "FEEDS", job key, key of the source dataset, key of the dataset that it feeds             |
 | DERIVES, INFLUENCES, GENERATES | type, plan key, keys of both ends, edge type, subtype, kind, masking, expression id |
 
-Cached, because a batch of events names the same few jobs and datasets thousands of times and a key costs 5 µs. An entry
-takes 300 bytes, so all caches together stay below 30 MB.
+Keys are cached, because a batch of events names the same few jobs and datasets thousands of times, and computing a key
+takes 5 µs. An entry takes 300 bytes, so all caches together stay below 30 MB.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def query_key(tenant: str, query_id: str) -> str:
 
 @lru_cache(_CACHED)
 def campaign_key(tenant: str, campaign: str) -> str:
-    """Key of a campaign. It has no node: its runs have the key."""
+    """Key of a campaign. A campaign has no node: its runs store the key."""
     return graph_key(tenant, "campaign", campaign)
 
 

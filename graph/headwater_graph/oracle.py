@@ -62,7 +62,7 @@ def micro_batch_lines(
     """Lines of the micro-batches of one query, as (key, line) in order of key.
 
     Args:
-        before: micro-batch before them; the lines include its NEXT.
+        before: micro-batch before `intervals`; the lines include its NEXT.
         internal: whether to include properties that begin with `_`.
     """
     lines = _Lines(internal=internal)
@@ -208,7 +208,7 @@ class _Graph:
                 self.relationship(edge.type, edge.start, edge.end, edge.properties)
 
     def _split(self, delta: GraphDelta) -> list[list[IntervalFacts]]:
-        """Return kept micro-batches, by query in batch order; add summaries of the retired ones."""
+        """Return kept micro-batches, by query in batch order; add summaries of the retired micro-batches."""
         chains: dict[str, list[IntervalFacts]] = defaultdict(list)
         for interval in delta.intervals.values():
             chains[interval.query].append(interval)

@@ -46,7 +46,7 @@ class RetiredBatches:
         self._query = self._tenant = self._query_id = ""
 
     def begin(self, query: str) -> None:
-        """Start with the query of this key; the lines of the previous query must have been taken (`end`)."""
+        """Start with the query of this key. For the previous query, `end` must have been called."""
         if not self._retentions:
             return
         self._left.discard(query)
@@ -60,7 +60,7 @@ class RetiredBatches:
         self._summaries = {of: facts for of, facts in summaries if self._horizon.has_summary(of.day)}
 
     def leave_out(self, intervals: Mapping[int, IntervalFacts]) -> list[IntervalFacts]:
-        """Summarize a segment's micro-batches that are past retention; return the other ones, in batch order."""
+        """Summarize a segment's micro-batches that are past retention; return the others, in batch order."""
         kept, old = self._horizon.split(intervals.values())
         if old:
             self._batches[self._query] = ranges_of([*self._batches[self._query], *batches_of(old)])
@@ -83,7 +83,7 @@ class RetiredBatches:
         return lines
 
     def of(self, query: str, stored_: list[int] | None) -> list[int] | None:
-        """Return the retired batch ids to show for a query; the stored ones if it has no retention."""
+        """Return the retired batch ids to show for a query; the stored batch ids if the query has no retention."""
         return retired_property(self._batches[query]) if query in self._batches else stored_
 
 

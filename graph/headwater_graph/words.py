@@ -2,8 +2,8 @@
 
 No analyzer of Neo4j finds `departed` in `flights.departed`, `2013` in `x_2013` and `case` in `camelCase` (tried:
 standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here and stored as the property
-`_words`; the index only splits this at spaces. A word has only lower-case letters, marks and digits. None of them is
-special to Lucene's query parser, so words need no escaping.
+`_words`; the index only splits this property at spaces. A word has only lower-case letters, marks and digits. No such
+character is special to Lucene's query parser, so words need no escaping.
 
     s3://b/x_2013/OrderIDs  ⇒ s3 b x 2013 order ids
     HTTPServer2Log          ⇒ http server2 log
@@ -11,9 +11,9 @@ special to Lucene's query parser, so words need no escaping.
     注文データ               ⇒ 注文 文テ テー ータ      (pairs, because these scripts don't separate words)
 
 A path is found only as a whole, by its mark: a hash of 64 bits. A run or micro-batch that read or wrote a file has the
-file's mark in the `_marks` of its positions. The index `headwater_position_paths` covers these. The paths themselves
-can't be indexed: Lucene accepts no word over 32,766 bytes, and a commit with a longer word stops the database. Marks
-may collide, so a search compares the paths as well.
+file's mark in the `_marks` of its positions. The index `headwater_position_paths` covers these marks. The paths
+themselves can't be indexed: Lucene accepts no word over 32,766 bytes, and a commit with a longer word stops the
+database. Marks may collide, so a search compares the paths as well.
 
     file:///lake/d/dt=1/part-0   ⇒ marks of  file:/lake/d/dt=1/part-0  and of its partition  file:/lake/d/dt=1
     s3a://b/d/part-0             ⇒ mark of   s3://b/d/part-0

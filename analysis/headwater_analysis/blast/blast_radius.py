@@ -47,7 +47,7 @@ def blast(
 
     Raises:
         NotFoundError: there is no such run, query, micro-batch or topic.
-        AmbiguousError: several have this name.
+        AmbiguousError: several queries or topics have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
         AnalysisError: see the tree in `errors`.
     """
@@ -96,7 +96,7 @@ def blast_in(
         origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
         depth, limit: as in `blast`.
         repairs: removes parts that were declared repaired; None: no part was declared.
-        bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
+        bad_start: keys of the datasets of `parts` that still hold bad data; None: all datasets of `parts` do.
     """
     found = follow(
         context,

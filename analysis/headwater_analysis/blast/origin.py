@@ -97,7 +97,7 @@ def _batches_of_run(context: Context, query: Query, run: Run) -> list[tuple[int,
     """
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
-        # First micro-batch since the start of the run: earlier ones belong to the start before.
+        # First micro-batch since the start of the run: earlier micro-batches belong to an earlier start of the query.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
     if first is None:
@@ -203,7 +203,7 @@ def _queries_like(tx: Transaction, text: str) -> list[str]:
 def batches_hop(
     context: Context, query: Query, first: int, last: int, why: str, *, certainty: Certainty = Certainty.EXACT
 ) -> Hop:
-    """Merge micro-batches, and the batches that their state spreads to, into one hop.
+    """Merge micro-batches, and later micro-batches to which the query's state carries their records, into one hop.
 
     Args:
         context: context of the trace.
@@ -261,7 +261,7 @@ def batches_hop(
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """Build the step of micro-batches; of kind SUMMARY if the graph has only summaries of them."""
+    """Build the step of micro-batches; its kind is SUMMARY if the graph has only summaries of these micro-batches."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

@@ -1,7 +1,8 @@
 """Tainted parts that are gone: overwritten or reverted later, dropped, or records of a topic that was recreated since.
 
-A RESTORE sets a table back to an earlier version. It reverts data that was certainly written after that version: by the
-numbers of exactly known versions, else by the end of the run or micro-batch that wrote the restored version.
+A RESTORE sets a table back to an earlier version, and reverts data that was certainly written after that version.
+Version numbers, if exactly known, show which data was written later. Otherwise data counts as reverted if it was
+written after the end of the run or micro-batch that wrote the restored version.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
-"""Certainties with which a part's version is the version of its write, and not only an upper bound."""
+"""Certainties with which a part's version is exactly the version that the write of the part made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Replacements:
         """Split a part into the data that a RESTORE reverted, and the rest: one is the whole part, the other None."""
         number = version_number(part)
         if number is not None and restored.version is not None:
-            # If the version isn't known exactly, the data was written with this version or an earlier one.
+            # If the part's version isn't known exactly, the data was written with this version or an earlier one.
             if number <= restored.version:
                 return None, part
             if part.certainty in _KNOWN:

@@ -21,9 +21,9 @@ class BrokenJoint:
     """A micro-batch whose inputs don't begin where the inputs of the micro-batch before it ended.
 
     Attributes:
-        since: its start, where known.
-        gaps: number of partitions of which it skipped offsets.
-        overlaps: number of partitions of which it read offsets again.
+        since: start of the micro-batch, where known.
+        gaps: number of partitions in which the micro-batch skipped offsets.
+        overlaps: number of partitions in which the micro-batch read offsets again.
     """
 
     interval: IntervalFacts
@@ -49,16 +49,17 @@ def joints_at(tx: Transaction, batches: Iterable[tuple[str, int]]) -> list[Broke
 
 
 def suspected_beside(tx: Transaction) -> set[tuple[str, int]]:
-    """Key of the query and batch id of micro-batches that may have gaps or overlaps that the graph doesn't store.
+    """Micro-batches (key of the query, batch id) that may have gaps or overlaps that the graph doesn't store.
 
-    The graph compares each name and each incarnation of a topic separately, so it misses faults between two of them.
+    The graph compares each name and each incarnation of a topic separately, so it misses faults between two names or
+    incarnations.
     """
     wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
     several = several_names(tx)
     for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
         if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # The query has read a dataset under several names, and each of its runs may have begun to use another name:
-            # the first micro-batch of each run is compared.
+            # The query has read a dataset under several names. Each run of the query may have begun to use another
+            # name, so the first micro-batch of each run is compared.
             known = {batch for batches in row["broken"] for batch in batches}
             wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
     return wanted

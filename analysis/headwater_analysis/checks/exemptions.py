@@ -97,7 +97,7 @@ def _entries(root: yaml.Node | None, name: str, mistakes: list[str]) -> Iterator
 
 
 def _mistakes(entry: Mapping[str, yaml.Node], line: int) -> Iterator[tuple[int, str, str]]:
-    """Line and field of a mistake, and its description."""
+    """Line, field and description of each mistake."""
     for field, node in entry.items():
         at = node.start_mark.line + 1
         if field not in _FIELDS:

@@ -50,7 +50,7 @@ class CheckedRule:
         rule: name of the rule.
         title: requirement, as a sentence.
         fix: remedy for its findings, as a sentence.
-        total: number of findings, without exempted ones.
+        total: number of findings, without exempted findings.
         exempted: number of exempted findings.
         findings: findings of this page, in order of id.
         next_cursor: cursor of the rule's next page; None on the last page.

@@ -25,7 +25,7 @@ _CORRECT: Final = "Correct the declaration, or the job."
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """A rule. Its statement in `analysis/cypher/checks.cypher`, by its name with _ for -, finds what breaks it.
+    """A rule. A statement in `analysis/cypher/checks.cypher` finds its violations; the statement's name has _ for -.
 
     Attributes:
         name: name in exemptions, metrics and reports.
@@ -58,7 +58,7 @@ class CheckRule:
 
 
 def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
-    """Name of a dataset in a row, other than the subject, with its name in a catalog."""
+    """Name of a dataset that isn't the row's subject, with its name in a catalog."""
     return named(dataset_asset(row[field]))
 
 
@@ -142,7 +142,7 @@ def _drift_of_columns(row: Mapping[str, Any]) -> str:
 
 
 def _differing_types(tx: Transaction, _: date, names: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    """Declared types that contradict observed ones, each with these observed types of its columns."""
+    """For each declared type: the observed types of its columns that contradict it."""
     found = {}
     for row in tx.rows("checks/declared_types", names=names):
         if others := [each for each in row["observed"] if not agree(row["declared"], each)]:

@@ -43,7 +43,7 @@ def check(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Checks:
-    """Check the rules, each in its own read transaction with its own time limit.
+    """Check the rules, each in a separate read transaction with a separate time limit.
 
     Args:
         now: current time, by which exemptions expire and open runs are judged.
@@ -54,7 +54,8 @@ def check(
 
     Raises:
         QuestionError: a cursor for several rules, a cursor of another question, or the limit isn't from 1 to 1,000.
-        TimeLimitError: every rule took too long; the error names the first. If only some rules did, they are unchecked.
+        TimeLimitError: every rule took too long; the error names the first. If only some rules took too long, these are
+            listed as unchecked.
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:

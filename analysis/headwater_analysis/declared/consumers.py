@@ -27,12 +27,12 @@ class ReadingConsumer:
         on_call: channel of the people on call.
         contact: address for questions.
         criticality: declared criticality.
-        notice_days: notice before a change that its people need, in days.
+        notice_days: days of notice that its people need before a change.
         freshness_seconds: maximum age of its data, in seconds.
         deadline: time of day by which it needs its data.
         url: address of the consumer.
         reads: names of the requested assets that it reads; at most 20.
-        reads_total: number of these assets.
+        reads_total: number of requested assets that it reads.
         sets: ids of the declaration sets that declare it.
     """
 
@@ -53,7 +53,7 @@ class ReadingConsumer:
 
 
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets and columns, by Neo4j's ids, in order of name. They may declare any name of a dataset.
+    """Consumers of datasets and columns, given as Neo4j's ids; sorted by name. Any name of a dataset counts.
 
     A column is read by consumers that name it, and by consumers that read its dataset without naming any column.
     """
@@ -65,7 +65,7 @@ def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets, by key, in order of name. They may declare any name of a dataset."""
+    """Consumers of datasets, given as keys; sorted by name. Any name of a dataset counts."""
     if not tx.consumers:
         return ()
     identities, asked = Identities.of(tx), sorted(keys)

@@ -20,7 +20,7 @@ PARALLEL: Final = {
     "owners": ("owner_types",),
     "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
 }
-"""Properties, each with the properties whose lists are parallel to its own list."""
+"""Property with a list ⇒ properties whose lists have one item for each item of that list."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
 """Parallel lists: marks and their properties."""
 _TYPE: Final = "type"

@@ -1,4 +1,4 @@
-"""Questions about declarations."""
+"""Declarations in the graph, and owners: declared, or reported by events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def set_state(reader: Reader, name: str) -> SetState:
 
 
 def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, int]:
-    """Return the latest revision of a set (0 if there is none), and the number of these declarations in the graph.
+    """Return the latest revision of a set (0 if there is none), and the number of given declarations in the graph.
 
     Args:
         name: id of the set.
@@ -130,7 +130,7 @@ def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
 
 
 def declared_of_datasets(tx: Transaction, keys: Iterable[str]) -> dict[str, Declared]:
-    """Merged declarations of datasets under all their names, by the given key; datasets without any are left out."""
+    """Merged declarations of datasets under all their names, by the given key; without declarations: no entry."""
     if not tx.declarations:
         return {}
     identities, asked = Identities.of(tx), list(keys)
@@ -240,7 +240,7 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
 
 
 def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[OwnerName, ...]]:
-    """Owners by key: declared ones, else the owners that events report; for a dataset, under any of its names.
+    """Owners by key: declared owners, else owners that events report; for a dataset, under any of its names.
 
     Args:
         nodes: properties of Datasets, Jobs and Consumers: `key`, `owners`, `owner_types`.

@@ -1,7 +1,7 @@
 """A declaration set → an ODCS 3.1 data contract, without loss; observed types where none are declared.
 
 Descriptions, tags, definitions, team, support, service levels, and columns with classification and tags go to the
-standard's own fields. The contract is then read back like any other contract. Each value that the reader misses or
+standard's own fields. The contract is then read back like any other contract. Each value that this reading misses or
 reads differently is added as a custom property `headwater.<field>`, which takes precedence in reading. Jobs and
 consumers are one custom property of the contract.
 """
@@ -53,7 +53,7 @@ class ObservedType:
 def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str, ObservedType]] | None = None) -> str:
     """Return a set as the YAML of a data contract; a set that was read from a contract returns that contract.
 
-    The contract's id is the set's id, so its own set is `odcs:<id>`. After declaring it, withdraw the original set.
+    The contract's id is the set's id. Declaring the contract makes the set `odcs:<id>`; then withdraw the original set.
 
     Args:
         observed: columns of the observed schema by path, for each dataset. Only columns that the set declares count.
@@ -85,7 +85,7 @@ def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str
 
 
 def _add_observed(property_: dict[str, Any], observed: ObservedType) -> None:
-    """Add the observed type and nullability to a property, before its own fields."""
+    """Add the observed type and nullability to a property, before the property's inner properties."""
     names = ("customProperties", "items", "properties")
     inner: dict[str, Any] = {name: property_.pop(name) for name in names if name in property_}
     if observed.type is not None and "physicalType" not in property_:

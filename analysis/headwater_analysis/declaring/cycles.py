@@ -27,7 +27,7 @@ def declared_pairs(declarations: Iterable[DeclarationEvent]) -> set[tuple[Datase
 
 
 def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = ()) -> list[list[str]]:
-    """Return one cycle for each group of datasets that are derived from each other by the set's own pairs; at most 20.
+    """Return at most 20 cycles: one for each group of datasets that are derived from each other, with a pair of `own`.
 
     A dataset that is derived from itself, as by an update in place, is no cycle.
 
@@ -36,13 +36,13 @@ def cycles(own: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = (
         others: source and target of each pair that other sets declare.
     """
     feeds: dict[str, set[str]] = defaultdict(set)
-    ours = sorted({pair for pair in own if pair[0] != pair[1]})
-    for source, target in (*ours, *others):
+    own_pairs = sorted({pair for pair in own if pair[0] != pair[1]})
+    for source, target in (*own_pairs, *others):
         if source != target:
             feeds[source].add(target)
     groups = _groups(feeds)
     out, seen = [], set[int]()
-    for source, target in ours:
+    for source, target in own_pairs:
         group = groups.get(source)
         if group is None or group != groups.get(target) or group in seen:
             continue

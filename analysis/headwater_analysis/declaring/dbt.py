@@ -4,9 +4,9 @@
 |-------------------------------|----------------------------------------------------------------------------|
 | the project                   | the set `dbt:<project>`                                                    |
 | models, seeds, snapshots, sources | datasets `database.schema.table` in the given namespace                |
-| their `meta.headwater_dataset` | the dataset's name instead of this one, e.g. of a table in the lake       |
-| `description`, `tags`, `meta.owner`, groups' owners, columns | those of the datasets; also columns of the catalog |
-| a column's type in the catalog, else its `data_type` | its type                                              |
+| their `meta.headwater_dataset` | the dataset's name instead of `database.schema.table`, e.g. in the lake   |
+| `description`, `tags`, `meta.owner`, groups' owners, columns | the datasets' fields; also columns of the catalog |
+| a column's type in the catalog, else its `data_type` | the column's type                                     |
 | tests                         | tags `test` of the columns and datasets that they test                     |
 | dependencies of a model       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
 | exposures                     | consumers that read their dependencies, through metrics and semantic models |

@@ -111,7 +111,7 @@ def difference(
     for subject in old.keys() | new.keys():
         one, other = old.get(subject), new.get(subject)
         shown = other or one
-        assert shown is not None  # noqa: S101 - it is in one of them; for the type checker
+        assert shown is not None  # noqa: S101 - `old` or `new` has the subject; for the type checker
         about = (shown.subject_type, shown.namespace, shown.name)
         if one is None:
             out.append(ChangedDeclaration("added", *about))
@@ -125,7 +125,7 @@ def difference(
 def made(
     bodies: Mapping[str, DeclarationEvent], *, tenant: str, shown: Mapping[str, str] | None = None
 ) -> list[Declaration]:
-    """Declarations as the graph has them after the revision.
+    """Declarations in the form that the graph has after the revision.
 
     Args:
         bodies: bodies of events by the declaration's key.

@@ -72,13 +72,13 @@ class _Found:
 def contracts_of(
     reader: Reader, names: Sequence[str], *, contract_id: str | None = None, made: bool = False
 ) -> list[DatasetContract]:
-    """Contracts of datasets: the declared ones, and a built one for each other dataset.
+    """Contracts of datasets: declared contracts, and a built contract for each dataset without a declared one.
 
     Args:
         names: names of the datasets, in any spelling.
         contract_id: id of one contract for all datasets; None: one contract for each dataset, with the dataset's name
             as id.
-        made: whether to build contracts even for datasets with a declared one.
+        made: whether to build contracts even for datasets with a declared contract.
 
     Raises:
         NotFoundError: no dataset has this name; with the nearest.

@@ -56,7 +56,7 @@ PREFIX: Final = "headwater."
 DECLARATIONS: Final = "headwater.declarations"
 """Custom property of a contract that was made from a declaration set: the set's jobs and consumers."""
 NOT_DECLARED: Final = "headwater.not_declared"
-"""Custom property that marks a property as only a parent of declared ones."""
+"""Custom property that marks a property as only a parent of declared columns."""
 
 _IDENTITY: Final = frozenset({"set", "dataset", "job", "consumer", "path"})
 _T = TypeVar("_T", bound=msgspec.Struct)

@@ -320,7 +320,7 @@ def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -
     for one in error.errors(include_url=False):
         if _is_of_intended_form(document.value, one["loc"]):
             found.setdefault(_path_of(document.value, one), []).append(one)
-    # A value that fits no member of a union has its own errors, and one for each member.
+    # A path whose parts have errors needs no error of its own: it only follows from them, as for a union of types.
     parents = {path[:end] for path in found for end in range(len(path))}
     paths = [path for path in found if path not in parents]
     return [FileProblem(file, document.line(path), path, _message(found[path])) for path in paths[:_MOST_PROBLEMS]]

@@ -45,7 +45,7 @@ _SAMPLES: Final = 100
 
 
 class OlderRevisionError(Exception):
-    """The graph has a later revision of the set, or this one with other content. Nothing was published.
+    """The graph has a later revision of the set, or this revision with other content. Nothing was published.
 
     Attributes:
         set: id of the set.
@@ -67,7 +67,7 @@ class NextRevision:
         number: number of the revision; the graph's number if nothing changes.
         events: events to publish, the revision last; empty if nothing changes.
         unknown: datasets that the set names and that aren't in the graph, by namespace and name.
-        keys: keys of the declarations among the events, in their order.
+        keys: keys of the declarations among the events, in the order of the events.
     """
 
     declared: DeclaredSet
@@ -96,7 +96,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     added = {key: body for key, body in bodies.items() if key not in held}
     before = declarations(reader, held - bodies.keys())
     subjects = {one.subject for one in before}
-    # For a large set, `made` takes a third of the time, and only changes need it.
+    # For a large set, `made` takes a third of the time, and only changed declarations need its result.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
         made(changed, tenant=tenant),
@@ -127,7 +127,7 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
     """Build the outcome of declaring a set, with contradictions by other sets.
 
     Args:
-        published: whether its events were published.
+        published: whether the events of the revision were published.
         in_graph: whether the graph has the revision.
     """
     declared = revision.declared
@@ -221,19 +221,19 @@ def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
 
 
 def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
-    """Return whether the graph has the whole revision or a later one, and roughly how many of its events it has.
+    """Return whether the graph has the whole revision or a later one, and roughly how many of the revision's events.
 
-    The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
-    cost the database more than writing them.
+    The events are written in order, so a sample of the declarations shows the progress. Counting all declarations each
+    time would cost the database more than writing them.
     """
     declared, keys = revision.declared, revision.keys
     step = max(1, len(keys) // _SAMPLES)
-    number, there_ = set_progress(reader, declared.name, keys[::step])
+    number, sampled = set_progress(reader, declared.name, keys[::step])
     is_there = number > revision.number
     if number == revision.number:
         state = set_state(reader, declared.name)
         is_there = not state.missing and state.items == declared.keys(reader.tenant).keys()
-    return is_there, len(revision.events) if is_there else min(there_ * step, len(keys))
+    return is_there, len(revision.events) if is_there else min(sampled * step, len(keys))
 
 
 def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object]) -> bool:
@@ -246,8 +246,8 @@ def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
     """Return the set, with the usual spelling (`naming.normal`) for all datasets that the graph lacks.
 
     A declaration of `s3a://lake` `orders` would otherwise describe a dataset that nothing writes: capture and the
-    intake report it as `s3://lake`. A name that the graph has in exactly this spelling stays
-    unchanged: a producer of events may spell its datasets as it likes.
+    intake report this dataset as `s3://lake`. A name that the graph has in exactly this spelling stays unchanged: a
+    producer of events may spell its datasets as it likes.
 
     Args:
         declared: the set. If two of its datasets would become one, both stay unchanged.

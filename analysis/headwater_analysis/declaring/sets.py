@@ -15,7 +15,7 @@ from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
-"""Maximum number of a set's declarations: a revision lists them all in one event, which must be under a megabyte."""
+"""Maximum number of a set's declarations: one event lists all of a revision, and must be under a megabyte."""
 MOST_PAIRS: Final = 50_000
 """Maximum number of pairs of a job's inputs and outputs: the materializer takes no larger event."""
 
@@ -27,7 +27,7 @@ class DeclaredSet:
     Attributes:
         name: id of the set.
         declarations: declarations by digest, each subject once.
-        revision: number in the file; None: the number after the graph's.
+        revision: number of the revision in the file; None: the next number after the graph's revision.
         format: format of the file.
         source: location of the file, for people.
         document: text of the file, if some of its fields have no counterpart in declarations.

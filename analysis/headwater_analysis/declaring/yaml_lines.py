@@ -1,8 +1,8 @@
 """YAML as plain values, with the line where each begins.
 
-PyYAML's parser returns events, in C where libyaml is installed (decisions: pyyaml). Only texts, numbers, booleans and
-null are created from them: no file can create any other object. The events are read one by one: PyYAML builds its own
-tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
+PyYAML's parser returns events, in C where libyaml is installed (decisions: pyyaml). This module makes only texts,
+numbers, booleans and null of these events, so no file can create any other object. PyYAML's own tree of nodes isn't
+used: it is built by a recursion in C, which crashes the process on a file of many brackets.
 """
 
 from __future__ import annotations

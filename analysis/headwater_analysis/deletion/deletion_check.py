@@ -191,7 +191,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
-    """Keys of datasets with a mark `test`: their own mark, or one that spreads to them."""
+    """Keys of datasets with a mark `test`, declared for the dataset or spread to it from another dataset."""
     if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)

@@ -96,7 +96,7 @@ class MayDelete:
         version: the version; None: the whole dataset.
         newest: for a version, whether no later version is known.
         verdict: verdict on the deletion.
-        marks: marks that apply to the dataset: its own, and marks of other datasets that spread to it.
+        marks: marks that apply to the dataset: declared for it, or spread to it from other datasets.
         jobs: jobs that read the dataset, or the superseded version; jobs that need it come first.
         jobs_total: number of these jobs.
         queries: queries whose checkpoints refer to the dataset.

@@ -19,7 +19,7 @@ class Side:
         time: time of the question, or when the run or code version was last seen; None: now.
         run_id: requested run.
         code_version: requested code version.
-        plans: digests of the plans that were active by then.
+        plans: digests of the plans that were active by the side's time.
         incomplete: whether a plan of this side is incomplete, so that edges may be missing.
     """
 

@@ -52,7 +52,7 @@ class PlanEdge(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Endpoints that differ, and the transformations between them on either side."""
+    """Endpoints of edges that differ between the sides, and the transformations on each side."""
 
     change: DiffChange
     endpoints: Endpoints
@@ -61,7 +61,7 @@ class Compared(NamedTuple):
 
 
 def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) -> tuple[list[Compared], bool]:
-    """Compare two sides of a job; also return whether there were too many edges to compare them all."""
+    """Compare two sides of a job; also return whether there were too many edges to compare all edges."""
     if before.holding == after.holding:
         return [], False
     plans = sorted({plan for plan, _ in before.holding | after.holding})
@@ -236,7 +236,7 @@ def _datasets(found: Iterable[_Found]) -> list[DatasetChange]:
 
 
 def _columns(tx: Transaction, found: list[_Found], names: frozenset[str] | None) -> _Columns:
-    """Changes of columns, by the schemas of these datasets, else of all that a job reads or writes on either side."""
+    """Changes of columns in the schemas of the datasets `names`; None: of all datasets that the jobs read or write."""
     keys = names or {key for each in found for side in (each.before, each.after) for _, key in side.datasets}
     if not found or not keys:
         return _Columns([], [], more=False)

@@ -75,11 +75,11 @@ class JobSide:
 
     Attributes:
         time: time of the side; None: now.
-        plans: plans that were active by then, by key.
+        plans: plans that were active by the side's time, by key.
         holding: plans that hold, as pairs of keys: the plan, and a dataset that it writes.
         datasets: datasets that the job read and wrote.
         schemas: for a run or code version, digests of the schemas with which its latest run read and wrote the
-            datasets, if its uses state them.
+            datasets; without reads and writes whose schema the run didn't report.
     """
 
     time: datetime | None
@@ -184,7 +184,7 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
 
 
 def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
-    """Digests of schemas that the runs' uses state; for the latest run, the first one, also of its micro-batches."""
+    """Digests of schemas that uses by the runs state; for the first run, the latest, also uses by its micro-batches."""
     rows = tx.rows("diff/schemas_of_runs", runs=runs)
     out = {(_ROLES[row["type"]], row["dataset"]): str(row["digest"]) for row in rows}
     latest = resolve_run(tx, runs[0])
@@ -197,7 +197,7 @@ def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:
-    """Datasets that the job had used by this time, and that it still used in its latest run by then, or later."""
+    """Datasets that the job first used by a time, and last used in its latest run before this time, or later."""
     latest = moment(tx.rows("diff/latest_run", job=job, as_of=time)[0]["first_seen"])
     return _datasets(row for row in tx.rows("diff/links_at", job=job) if _counts(row, latest, time))
 

@@ -4,7 +4,7 @@ drawing     the answer: nodes, edges, metadata
 draw        the question
 chosen      choice of the datasets to draw if there are more than fit
 labels      labels of datasets
-most_used   datasets that feed most others
+most_used   datasets with the most uses
 neighbours  pages of the direct neighbours of a dataset
 """
 

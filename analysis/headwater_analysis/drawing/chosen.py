@@ -25,7 +25,7 @@ class Opened:
     Attributes:
         side: -1 upstream, 1 downstream.
         key: key of the node.
-        neighbour: key of the single neighbour to draw; None: the most important ones.
+        neighbour: key of the single neighbour to draw; None: the most important neighbours.
     """
 
     side: int
@@ -51,7 +51,7 @@ class Opened:
 
 
 def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
-    """Nodes to draw, with their hops: the nearest ones.
+    """Nearest nodes, at most `most`, with their hops.
 
     At the distance where not all nodes fit, nodes of the worst criticality are drawn, then nodes with the most datasets
     downstream, then the first by key. Only nodes at this distance are compared.
@@ -73,7 +73,7 @@ def within_width(
 
     Args:
         start: node in the middle.
-        hops: signed hops of the nodes that may be drawn.
+        hops: signed hops (negative upstream) of the nodes that may be drawn.
         width: maximum number of neighbours that one node adds on a side.
         most: maximum number of nodes.
         as_of: time of the graph; None: now.

@@ -1,4 +1,4 @@
-"""Drawing of the datasets near a dataset, their columns, and the edges between them."""
+"""Drawing of the datasets near a dataset, their columns, and the edges between the datasets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def drawn_nodes(
     """Build nodes by id, in the order of `hops`.
 
     Args:
-        hops: signed hops from the start, by id of the node.
+        hops: signed hops from the start (negative upstream), by id of the node.
         with_columns: nodes whose columns are included.
         as_of: time of the graph; None: now.
     """
@@ -191,13 +191,13 @@ def draw(
         depth: maximum number of hops from the dataset; None: all.
         columns: datasets whose columns are included; ALL also includes the transformations between columns.
         as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
-        to: another dataset: only datasets on a path from `asset` to it are drawn, or, if there is none, on a path from
-            it to `asset`; at any depth and in either direction. If there is no path at all, only `asset` is drawn.
-        width: maximum number of neighbours to draw on each side of a node, the most important ones in the order of
-            `limit`; None: no maximum.
+        to: another dataset: only datasets on a path from `asset` to this dataset are drawn, at any depth; without such
+            a path, datasets on a path from this dataset to `asset`. Without any path, only `asset` is drawn.
+        width: maximum number of neighbours to draw on each side of a node, chosen in the order of `limit`; None: no
+            maximum.
         opening: sides of drawn nodes whose neighbours are drawn, too, in this order, even beyond the depth.
-        limit: maximum number of nodes, the nearest ones; if equally near, the most critical first, then those with the
-            most datasets downstream, then in order of key.
+        limit: maximum number of nodes: the nearest. Among equally near nodes the most critical come first, then the
+            nodes with the most datasets downstream, then in order of key.
 
     Raises:
         QuestionError: depth, width or limit below 1, or `as_of` without a time zone.

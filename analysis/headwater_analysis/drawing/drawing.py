@@ -95,9 +95,9 @@ class DrawnEdge:
         source: key of the dataset that is read.
         target: key of the dataset that is written.
         via: jobs that write the target from the source, the latest seen first; at most 10.
-        via_total: number of these jobs.
+        via_total: number of all jobs that write the target from the source.
         columns: if requested, the jobs' transformations of columns; at most 1,000.
-        columns_total: number of these transformations; None if not requested.
+        columns_total: number of all these transformations; None if not requested.
     """
 
     key: str
@@ -118,8 +118,8 @@ class DrawingMetadata:
         direction: direction of the question.
         as_of: time of the question: only hops that had been seen by then; None: now.
         columns: datasets whose columns the question asks for.
-        nodes_total: number of datasets within the depth, or on the paths between two datasets, drawn or not, including
-            the start; plus datasets beyond them that an opened side added.
+        nodes_total: number of datasets, drawn or not, within the depth or on the paths between two datasets, including
+            the start; plus further datasets that an opened side added.
         edges_total: number of edges between the answer's nodes.
         truncated: whether the depth, the width or the maximum number of nodes left datasets out.
         max_hops: hops to the farthest node of the answer.
@@ -141,7 +141,7 @@ class Drawing:
 
     Attributes:
         start: dataset of the question.
-        nodes: the start itself, then the others by distance, then in order of key.
+        nodes: the start, then the other datasets by distance, then in order of key.
         edges: all edges between the nodes.
         metadata: parameters of the question and totals of the answer.
     """

@@ -20,7 +20,7 @@ from headwater_analysis.paging import check_limit
 from headwater_analysis.reader import Reader, Transaction
 
 MOST_HOPS = 30_000
-"""Maximum number of hops between datasets to sample for the most used ones."""
+"""Maximum number of hops between datasets to sample."""
 COUNTED = 400
 """Number of datasets whose direct datasets and consumers downstream are counted; more if the limit is greater."""
 
@@ -44,7 +44,7 @@ class MostUsed:
 
     Attributes:
         items: the datasets.
-        total: number of datasets that feed another one or have a declared consumer; each name of a dataset counts.
+        total: number of datasets that feed another dataset or have a declared consumer; each name of a dataset counts.
         truncated: whether there are more hops than were sampled, so that `total` is too low.
     """
 

@@ -26,7 +26,7 @@ from headwater_analysis.resolve import resolve_dataset
 
 @dataclass(frozen=True, slots=True)
 class Neighbour(CountedDataset):
-    """A dataset that feeds another one, or is fed by it, in one hop.
+    """A dataset one hop upstream or downstream of the dataset of the question.
 
     Attributes:
         status: its last run and the results of its latest checks now; None with `as_of`.
@@ -41,7 +41,7 @@ class Neighbour(CountedDataset):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourFacets:
-    """Values of all neighbours with the text's words in their names, before the other filters; at most 20 each.
+    """Values of all neighbours that the filter `text` admits; other filters don't matter. At most 20 of each property.
 
     Attributes:
         namespaces: namespaces.
@@ -58,7 +58,7 @@ class NeighbourFacets:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourPage(Page):
-    """Direct neighbours: the most critical first, then those with the most datasets downstream, then by name.
+    """Direct neighbours: the most critical first, then the datasets with the most datasets downstream, then by name.
 
     Attributes:
         start: dataset of the question.
@@ -74,7 +74,7 @@ class NeighbourPage(Page):
 
 @dataclass(frozen=True, slots=True)
 class NeighbourFilters:
-    """Filters of neighbours. An empty filter matches everything; others match if one of their values does.
+    """Filters of neighbours. An empty filter matches everything, any other if one of its values matches.
 
     Attributes:
         text: words that the name, title or table must all contain, in any case.

@@ -7,8 +7,8 @@ stored_inputs    inputs of assets, looked up in the graph
 start            nodes where a change begins, and the datasets that a part of the data reached
 graph            facts of the graph that the walk reads, one level at a time
 moves            steps that leave an asset
-spread           walk through the graph, judged by the policy; severities that dependants or state replace
-verdict          overall answer: consumers of the change itself, and gaps in the lineage
+spread           walk through the graph, judged by the policy; severities replaced because of dependants or state
+verdict          overall answer: consumers of the changed asset itself, and gaps in the lineage
 wording          sentences, and Markdown for a ticket
 impacted_assets  the answer
 analyze          the question answered, with caveats and the names, owners and hops of one page

@@ -45,7 +45,7 @@ from headwater_analysis.walk import WalkStep
 def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
     """Sentences on a change of a column.
 
-    - Jobs that used the column by plans that no longer hold, and no longer use it.
+    - Jobs whose earlier plan (column lineage) used the column, and whose current plans don't use it.
     - If the change hits nothing: datasets that are nevertheless derived from the column's dataset.
     """
     start = beginning.start
@@ -80,7 +80,8 @@ class ImpactRows:
 
     Attributes:
         assets, edges, jobs: rows of nodes and hops, by id, and of jobs, by key.
-        inputs: inputs of severities, by asset; without the jobs.
+        inputs: severity inputs by id of the asset, without the jobs that make the asset.
+        critical_jobs: jobs with a criticality, by key.
     """
 
     assets: Mapping[int, Any]
@@ -255,7 +256,7 @@ class ImpactPage:
     Attributes:
         depth: maximum number of hops from the change; None: all.
         limit: maximum number of items.
-        cursor: `next_cursor` of the page before; None asks for the first.
+        cursor: `next_cursor` of the page before; None: the first page.
     """
 
     depth: int | None = None

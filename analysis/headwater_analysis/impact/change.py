@@ -58,7 +58,7 @@ class SchemaChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A part of the dataset's data. Each given attribute narrows it.
+    """A part of the dataset's data. Each given attribute narrows the part.
 
     Attributes:
         partition: partition of a topic, `3`, or of a table or folder, `day=2013-01-02`.
@@ -104,7 +104,7 @@ class ImpactChange:
     """A change of a dataset or column.
 
     Attributes:
-        dataset: dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
+        dataset: name or key of a dataset, or of a column: `orders#price`.
         column: field path of the column; None: the whole dataset or column that `dataset` names.
         type: type of the change; for a schema change it follows from the other fields.
         schema: kind of a schema change.

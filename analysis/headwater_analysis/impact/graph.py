@@ -74,7 +74,7 @@ class ImpactGraph(Protocol):
         """Current edges that leave these columns, their parents or their fields."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
-        """Ids of the columns whose values are looked up with a join key, by id of the edge from the key to the rows."""
+        """Ids of the columns whose values a join looks up, by id of the edge from the join key to the joined rows."""
 
     def feeds(self, nodes: Sequence[int], /) -> Iterable[Feed]:
         """FEEDS edges that leave these datasets."""
@@ -131,7 +131,7 @@ class StoredGraph:
         self._unseen: dict[tuple[str, int], bool] = {}
         self.ended: dict[int, set[str]] = {}
         self.former: set[int] = set()
-        # Facts of a level come with the FEEDS into it, which saves a round trip for each level.
+        # Facts of a level come with the FEEDS edges into this level, which saves a round trip for each level.
         self._raw: dict[int, AssetFacts] = {}
         self._facts: dict[int, AssetFacts] = {}
         self._inputs = StoredInputs.of(tx)
@@ -175,7 +175,7 @@ class StoredGraph:
         return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
 
     def _of_fields(self, edges: Iterable[StoredColumnEdge]) -> list[StoredColumnEdge]:
-        """Redirect edges that copy a whole column to the copy of its field, if the target has such a field."""
+        """For edges that copy a parent of their source: replace the target by the copy of the source, if any."""
         found = list(edges)
         copies = {
             index: (edge.source, edge.by, edge.target)
@@ -250,9 +250,9 @@ class StoredGraph:
         return {pair for pair in asked if self._unseen[pair]}
 
     def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Filter pairs, as `unseen` takes them, to those that any plan with incomplete column lineage wrote.
+        """Filter pairs of a job's key and an output's id to those for which some plan's column lineage is incomplete.
 
-        What such a plan wrote may still be there, though a later plan took its place.
+        Former plans count, too: the data that they wrote may still exist.
         """
         asked = set(made)
         facts = self.facts(list(dict.fromkeys(target for _, target in asked)))

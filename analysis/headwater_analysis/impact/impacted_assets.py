@@ -19,7 +19,7 @@ class Owner:
     """Owner of an asset.
 
     Attributes:
-        name: `team:flights`.
+        name: name of the owner: `team:flights`.
         type: type of ownership, where known.
         of: owned asset: the hit asset, its dataset, or the job that writes it.
     """
@@ -35,7 +35,7 @@ class ImpactHop:
 
     Attributes:
         asset: asset at the end of the hop.
-        job: job that writes it.
+        job: job that writes the asset.
         cause: reason why the asset is hit.
         transformation: for columns, the job's transformation; None between datasets.
         possible: between datasets, whether the derivation is only possible: the job's producer doesn't record which
@@ -59,7 +59,7 @@ class Decision:
         raised_by: number of the policy's `[[raise]]` that changed the severity, from 1; None: the rule's severity
             holds.
         because: conditions of the `[[raise]]` that the asset meets, in words.
-        inputs: all facts of the asset that a policy can have conditions on, whether it changed anything or not.
+        inputs: all facts of the asset that a policy can have conditions on, even if they didn't change the severity.
         text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty if the rule's severity holds.
     """
 
@@ -85,9 +85,10 @@ class ImpactItem:
         reason: reason as a sentence.
         action: advice to the asset's owner.
         owners: owners of the asset; if it has none, owners of the job that writes it.
-        propagates: whether the policy lets the change go on from here.
+        propagates: whether, by the policy, the change spreads from this asset to others.
         criticality: criticality of the dataset, where known.
-        parts: for a change of a part of the data, the known parts of this dataset that are derived from it; at most 10.
+        parts: for a change of a part of the data, the known parts of this dataset that are derived from that part; at
+            most 10.
         gone: whether the column has left its dataset's schema, or the dataset was dropped.
         possible: whether some hop of the path is only possible.
         decision: explanation of the severity, with every input.
@@ -117,9 +118,9 @@ class ImpactedJob:
     Attributes:
         job: the job.
         severity: worst severity that its outputs get.
-        fails: whether it can't run unchanged after the change.
+        fails: whether the job fails after the change, unless its code is changed, too.
         hops: hops from the start to its output.
-        reason: relation to the change, as a sentence.
+        reason: effect of the change on the job, as a sentence.
         owners: owners of the job.
         criticality: criticality of the job, where known.
     """
@@ -178,8 +179,8 @@ class Impact:
         indirect: number of INDIRECT items.
         columns: number of columns among the items.
         datasets: number of datasets that are hit, as a whole or in a column.
-        jobs: jobs on the paths: failing ones first, then by severity, the worst first; at most 100.
-        jobs_total: number of these jobs.
+        jobs: jobs on the paths, at most 100: first jobs that fail, then by severity (worst first).
+        jobs_total: number of jobs on the paths.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
         consumers: declared consumers to notify, by name: consumers of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.

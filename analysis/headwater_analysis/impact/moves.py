@@ -20,9 +20,10 @@ class ChangeStart:
     """Start of a change in the graph.
 
     Attributes:
-        nodes: ids of the changed columns, nested ones included, or of the dataset.
-        wholes: ids of columns that contain the changed ones; never hit themselves. If `nodes` is empty, the graph lacks
-            the changed column; jobs that read these columns as a whole read the changed one, too.
+        nodes: ids of the changed columns, including nested columns, or of the dataset.
+        wholes: ids of columns that contain the changed columns: structs, payloads. They are never hit themselves. If
+            `nodes` is empty, the graph lacks the changed column; a job that reads such a column as a whole also reads
+            the changed column.
         dataset: id of the dataset.
         within: ids of the datasets that can be hit; None: all.
     """
@@ -129,6 +130,9 @@ class Moves:
                 yield Move(node, target, edge, job, Cause.UNSEEN, "UNKNOWN")
 
     def flows(self, nodes: Iterable[int]) -> list[Feed]:
-        """FEEDS edges of the datasets among these nodes: moves by FLOW, in a form that is quicker to iterate."""
+        """Moves by FLOW: FEEDS edges of the datasets among these nodes.
+
+        To save time, they aren't converted to `Move`.
+        """
         datasets = [node for node in nodes if self._known[node].dataset == node]
         return [feed for feed in self._graph.feeds(datasets) if feed[1] not in self._starts] if datasets else []

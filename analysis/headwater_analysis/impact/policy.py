@@ -184,7 +184,7 @@ class Raise(_Model):
     """Replacement of a severity, for assets that matter more or less than others.
 
     A missing condition fits everything; a condition with several values fits if one of them does. An unknown value fits
-    none.
+    no condition.
 
     Attributes:
         change: types of change; empty: all.
@@ -198,7 +198,7 @@ class Raise(_Model):
         sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
-        severity: severities by the rules; each of these is replaced.
+        severity: severities to replace, as the rules decided them.
     """
 
     change: tuple[ChangeType, ...] = ()
@@ -236,7 +236,7 @@ class Raise(_Model):
         )
 
     def fits(self, inputs: SeverityInputs) -> bool:
-        """Return whether the other conditions fit an asset; call it only if `may_fit`."""
+        """Return whether the conditions that need a lookup fit an asset; call it only if `may_fit`."""
         return (
             (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
             and (self.consumed is None or self.consumed == bool(inputs.consumers))
@@ -250,7 +250,7 @@ class Raise(_Model):
         )
 
     def consumers_of(self, inputs: SeverityInputs) -> tuple[ConsumerInput, ...]:
-        """Consumers that match the conditions on consumers; all, if there is no such condition."""
+        """Consumers that match the conditions on consumers; without such conditions, all consumers."""
         return tuple(
             each
             for each in inputs.consumers
@@ -291,8 +291,9 @@ class Policy(_Model):
 
     Attributes:
         reading: behaviour of readers, by type of dataset.
-        rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`spread.raised`).
+        rules: `[[rule]]` in the file. The last rule for each type of change fits every step.
+        raises: `[[raise]]` in the file, tried in order on the rules' verdicts; the first that fits replaces the
+            severity.
     """
 
     reading: Reading = Reading()

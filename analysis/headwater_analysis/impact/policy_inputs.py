@@ -115,7 +115,7 @@ class SeverityInputs:
         classification: classification of the column, or else of its dataset, declared or reported, in the
             organisation's words.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
-        quality: result of the dataset's latest checks; None: it isn't checked.
+        quality: result of the dataset's latest checks; None: the dataset isn't checked.
         failed: failed assertions.
     """
 

@@ -21,7 +21,7 @@ class ImpactVisit(NamedTuple):
 
     Attributes:
         node: id of the asset.
-        propagates: whether the change goes on from here.
+        propagates: whether the change spreads from this asset to others.
         indirect: whether the path has an INDIRECT step.
         rank: rank of the severity; `NOT_JUDGED` where a change starts.
     """
@@ -60,25 +60,25 @@ def raised(
     makers: Mapping[ImpactVisit, Iterable[str]],
     facts: Mapping[int, AssetFacts],
 ) -> dict[ImpactVisit, Raised]:
-    """Visits whose severity by the rules is replaced.
+    """Severities that replace the rules' severities, by visit.
 
     Args:
         makers: keys of the jobs that make the asset of each visit, by visit.
     """
-    about = _may_fit(policy, change, makers, facts)
-    if not about:
+    candidates = _may_fit(policy, change, makers, facts)
+    if not candidates:
         return {}
     groups = {
         numbers: frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
-        for numbers in set(about.values())
+        for numbers in set(candidates.values())
     }
-    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
-    by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
+    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in candidates.items()})
+    by_jobs = [visit for visit, numbers in candidates.items() if InputGroup.JOBS in groups[numbers]]
     jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
-    # Most assets have no inputs, or equal ones. They share one object in `inputs`, which is judged once.
+    # Most assets have equal inputs, or none. Equal inputs are one object in `inputs`, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
-    for visit, numbers in about.items():
+    for visit, numbers in candidates.items():
         known = inputs[visit.node]
         if jobs and (made_by := [jobs[job] for job in makers[visit] if job in jobs]):
             known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
@@ -114,16 +114,16 @@ def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInpu
 def _may_fit(
     policy: Policy, change: ChangeType, visits: Iterable[ImpactVisit], facts: Mapping[int, AssetFacts]
 ) -> dict[ImpactVisit, tuple[int, ...]]:
-    """Numbers of the raises that may apply, by visit. Most visits repeat an earlier combination."""
+    """Numbers of the raises that may apply, by visit; decided once for equal rank, type and criticality."""
     found: dict[tuple[int, str, str], tuple[int, ...]] = {}
     out = {}
     for visit in visits:
         asset = facts[visit.node]
-        kind = (visit.rank, asset.type, asset.criticality)
-        numbers = found.get(kind)
+        judged_by = (visit.rank, asset.type, asset.criticality)
+        numbers = found.get(judged_by)
         if numbers is None:
-            severity = SEVERITIES[kind[0]]
-            numbers = found[kind] = tuple(
+            severity = SEVERITIES[judged_by[0]]
+            numbers = found[judged_by] = tuple(
                 number
                 for number, each in enumerate(policy.raises)
                 if each.may_fit(change, asset.type, asset.criticality, severity)
@@ -134,7 +134,7 @@ def _may_fit(
 
 
 class HitStep(NamedTuple):
-    """`facts` of a step in the walk.
+    """Facts of a step in the walk (`WalkStep.facts`).
 
     Attributes:
         cause: reason why the next asset is hit.
@@ -155,7 +155,7 @@ class JobHit:
         hops: fewest hops from the start to its outputs.
         rank: rank of the worst severity that its outputs get.
         visits: visits of the job's outputs.
-        causes: causes of its steps at this number of hops.
+        causes: causes of the job's steps at `hops` hops.
         kinds: kinds of transformation of these steps.
     """
 
@@ -173,7 +173,7 @@ class ImpactSpread:
     Attributes:
         worst: each asset's worst visit, by its node.
         jobs: jobs on the paths, by key.
-        raised: visits whose severity by the rules is replaced.
+        raised: severities that replace the rules' severities, by visit.
         makers: keys of the jobs that make the asset of each visit, by visit.
     """
 
@@ -191,7 +191,7 @@ class ImpactSpread:
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
         """List all assets, sorted: rank, whether INDIRECT, hops, key, and node.
 
-        The worst are first, and DIRECT ones before INDIRECT ones.
+        The worst assets come first; of equal severity, DIRECT before INDIRECT.
         """
         found, facts, raises = self.walk.found, self.facts, self.raised
         return sorted(
@@ -249,7 +249,7 @@ def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) 
 
 
 _NewStep: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
-"""A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
+"""A step to a new visit: key and visit of the source, cause, kind, job, edge, number of the rule.
 
 If several steps lead to one visit, the least tuple is shown, so that equal graphs give equal answers.
 """
@@ -270,7 +270,7 @@ def _by_influence(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> 
 
 
 class _Spreading:
-    """State of one spread: cached verdicts, and nodes that were left already."""
+    """State of one spread: cached verdicts, and nodes whose edges were followed already."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class _Spreading:
         self._policy = policy
         self._depth = depth
         self._hops = 0
-        self._left: set[tuple[int, bool]] = set()  # nodes, and whether INDIRECT
+        self._left: set[tuple[int, bool]] = set()  # nodes whose edges were followed, and whether from an INDIRECT visit
         # Among tens of thousands of steps only a few hundred combinations differ, so verdicts are cached.
         self._verdicts: dict[tuple[object, ...], tuple[bool, int, int]] = {}
         self._visited: set[ImpactVisit] = set()
@@ -331,7 +331,7 @@ class _Spreading:
         ]
 
     def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[ImpactVisit, int]]:
-        """Visit and rule for each target of moves by FLOW; most repeat an earlier combination."""
+        """Visit and rule for each target of moves by FLOW."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))

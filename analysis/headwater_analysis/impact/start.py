@@ -43,7 +43,7 @@ class DataReach:
 
 
 EVERYWHERE = DataReach(None, {}, ())
-"""Reach of all data."""
+"""Reach of a change of all data: any dataset."""
 
 
 def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals | None = None) -> DataReach:
@@ -56,8 +56,8 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            # A step that only possibly used the data only possibly wrote derived data: the certainty is that of the
-            # path.
+            # If a step only possibly used the data, its output is only possibly derived from the data. So the weakest
+            # certainty on the path counts, too.
             found = replace(part, certainty=weakest(hop.overall, part.certainty))
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)

@@ -1,4 +1,4 @@
-"""Severity inputs in Neo4j, looked up for many assets at once, and once per asset, by key or id."""
+"""Severity inputs in Neo4j: looked up for many assets at once, and only once for each asset."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class StoredInputs:
         return tx.common(StoredInputs)
 
     def criticalities(self, datasets: Iterable[int]) -> dict[int, str]:
-        """Declared criticality of datasets, by id; where several sets declare one, the first set's."""
+        """Declared criticality of datasets, by id; if several declaration sets state one, the first set counts."""
         if not self._tx.declarations:
             return {}
         asked = list(dict.fromkeys(datasets))
@@ -139,9 +139,9 @@ class StoredInputs:
         """Inputs of assets, without the jobs that write them.
 
         Args:
-            nodes: id of each asset's dataset, by the asset's id; for a dataset, its own id.
+            nodes: id of each asset's dataset, by the asset's id. The dataset of a dataset is the dataset itself.
             criticality: criticality of each asset's dataset, by the asset's id.
-            groups: groups to look up; the inputs of others stay empty.
+            groups: groups to look up; inputs of other groups stay empty.
         """
         wanted = frozenset(groups)
         datasets = list(dict.fromkeys(nodes.values()))
@@ -181,12 +181,12 @@ class StoredInputs:
             known |= look_up(new)
 
     def _under(self, nodes: Sequence[int]) -> dict[int, list[int]]:
-        """Each node with the nodes of all its names."""
+        """Nodes of all names of each column or dataset, by the id of its node."""
         self._identities.learn(nodes)
         return {node: self._identities.expanded([node]) for node in nodes}
 
     def _named(self, datasets: Sequence[int]) -> dict[int, list[int]]:
-        """Nodes of all names of each dataset except temporary ones; the dataset's own node is first."""
+        """Nodes of all names of each dataset, except temporary names; the dataset's own node is first."""
         if not self._identities.any:
             return {node: [node] for node in datasets}
         return {
@@ -255,7 +255,7 @@ def _all(under: Mapping[int, Sequence[Any]]) -> list[Any]:
 
 
 def _about(rows: Sequence[Mapping[str, Any]]) -> _About:
-    """Merge one asset's properties under all its names: the greatest sensitivity; else the value of the first set."""
+    """Merge an asset's properties under all its names: greatest sensitivity; of other properties, the first set's."""
     own, whole = ([each for _, each in sorted((pair for row in rows for pair in row[of]), key=_set_of)] for of in _OF)
     reported = sorted(row["classification"] for row in rows if row["classification"])
     return _About(

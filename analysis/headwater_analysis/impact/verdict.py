@@ -86,11 +86,11 @@ def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
 
 
 def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
-    """Clauses on assets and jobs that may be affected in addition to the certain hits; they follow `not known is`.
+    """Clauses, each to follow `not known is`, on assets and jobs that may be affected beyond the certain hits.
 
     - Jobs whose column lineage is missing or incomplete.
     - Jobs that only possibly use the changed asset, if nothing else is hit.
-    - Jobs that read the changed asset or a hit one, without a known output that is derived from it.
+    - Jobs that read the changed asset or a hit asset, without a known output that is derived from it.
     - Assets beyond the depth.
     - A changed dataset without known readers or writers, if nothing is hit: capture may be missing.
     - Events that the graph doesn't have yet.
@@ -106,11 +106,11 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
 
 
 def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[int] = ()) -> Iterator[str]:
-    """Clauses on possible, unrecorded users of an asset or of its derived assets; they follow `not known is`.
+    """Clauses, each to follow `not known is`, on possible, unrecorded users of an asset or of its derived assets.
 
     Args:
         dataset: key of the asset's dataset.
-        hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
+        hit: ids of the assets that are known to be derived from the asset; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:
         yield f"the content of later events: {tx.freshness.stale}"

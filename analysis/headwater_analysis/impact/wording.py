@@ -48,11 +48,11 @@ _HAPPENS = {
 
 
 def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
-    """First names, and the number of further ones: `daily, hourly, weekly and 2 more`.
+    """First names, and the number of further names: `daily, hourly, weekly and 2 more`.
 
     Args:
         assets: assets to name, in order.
-        of: number of all assets, if `assets` has only the first ones.
+        of: number of all assets, if `assets` has only the first assets.
     """
     return first_of((short(each.name) for each in assets), total=of)
 

@@ -16,7 +16,7 @@ recipients      owners and consumers to notify, each with the reached datasets t
 unknown         unknown parts of a reach, as texts
 planning        the repair plan: steps in order, after which no bad data is left
 actions         actions on incidents, checked against the graph → events
-campaigns       backfill campaigns: data that runs with one campaign id restated, and what is left to repair
+campaigns       backfill campaigns: the data that their runs restated, and what is left to repair
 detection       data faults found in the graph, and the incidents that a policy opens for them
 marks           datasets of any answer that hold bad data of open incidents
 gate            check before a dataset is read: open incidents whose bad data would be read

@@ -46,7 +46,7 @@ class GivenOpening:
         scope: parts with bad data; at least one.
         severity: SEV1, the worst, to SEV5.
         type: type of fault.
-        cause: text that names the cause; None: the scope is the cause. Only one incident is open for each cause.
+        cause: text that names the cause; None: the scope is the cause. At most one incident is open for each cause.
         description: text for people.
         reason: reason of the opening.
     """
@@ -67,11 +67,11 @@ class GivenAction:
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
         reason: reason of the action; RESOLVED needs one.
-        assignee: of ASSIGNED: person or team.
-        scope: of SCOPE_CHANGED: the parts to add; of REPAIRED: the repaired parts.
-        removed: of SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
-        into: of MERGED and SUPERSEDED: the incident that replaces this one.
-        resolution: of RESOLVED: the result.
+        assignee: for ASSIGNED: person or team.
+        scope: for SCOPE_CHANGED: the parts to add; for REPAIRED: the repaired parts.
+        removed: for SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
+        into: for MERGED and SUPERSEDED: the incident that replaces this one.
+        resolution: for RESOLVED: the result.
         title, description, severity, type: new value, which replaces the earlier one.
     """
 
@@ -95,8 +95,8 @@ class Prepared:
     Attributes:
         incident: id of the incident.
         event: the event.
-        carried: of MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None
-            if that incident already has all of them.
+        carried: for MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None:
+            that incident already has all these parts.
         was_open: whether the incident was open before. An opening then adds its parts to the open incident of its
             cause.
     """
@@ -115,8 +115,8 @@ class Prepared:
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
     """Prepare the opening of an incident; if an incident of the same cause is open, add the parts to it.
 
-    The id is derived from the cause and the number of earlier incidents of this cause. Two openings of one cause at the
-    same time, or one that is sent twice, therefore open only one incident.
+    The id is derived from the cause and the number of earlier incidents of this cause. So two openings of one cause at
+    the same time, or an opening that is sent twice, open only one incident.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
@@ -189,9 +189,9 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
                 raise QuestionError(f"No part of the scope is {part_line(part)}. It has: {parts}.", field="removed")
         into, carried = None, None
         if given.into is not None:
-            other, its = stored_incident(tx, given.into)
+            other, into_state = stored_incident(tx, given.into)
             into = str(other["incident"])
-            carried = _carried(into, its, incident, state, by=by, tenant=tx.tenant, now=now)
+            carried = _carried(into, into_state, incident, state, by=by, tenant=tx.tenant, now=now)
         body = IncidentEvent(
             incident=incident,
             action=given.action,
@@ -214,16 +214,18 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
 
 
 def _carried(
-    into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
+    into: str, into_state: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
 ) -> LineageEvent | None:
-    """Build the event that adds an incident's parts to the incident `into` that replaces it; None: it has them all.
+    """Build the event that adds an incident's parts to the incident that replaces it, `into`.
+
+    None: `into` has all parts.
 
     Raises:
         QuestionError: `into` is resolved, so no open incident would have these parts.
     """
-    if not its.is_open:
+    if not into_state.is_open:
         raise QuestionError(f"{into} isn't open: reopen it first.", field="into")
-    parts = tuple(part for text, part in state.scope.items() if text not in its.scope)
+    parts = tuple(part for text, part in state.scope.items() if text not in into_state.scope)
     if not parts:
         return None
     body = IncidentEvent(

@@ -186,7 +186,7 @@ class BadSince:
     """First bad run or micro-batch, and the last good one before it.
 
     Attributes:
-        of: dataset in which bad data began; if the scope names a run, job or query: its job.
+        of: dataset in which bad data began, or the job if the scope names a job, a run or a query.
         first_bad: run or micro-batch that wrote the earliest bad data; None: not known.
         last_good: latest earlier run or micro-batch of the same job that wrote the same dataset, completed, wrote no
             bad data, and has no failed assertion; None: none is known.
@@ -210,7 +210,7 @@ class IncidentReach:
         scope: parts of the scope, each with its bad data in the graph.
         start: datasets in which bad data began, with the bad data that is left there. Parts of the scope that are runs
             or micro-batches have none.
-        blast: everything derived from the bad data. It also lists what is gone: replaced, dropped, or declared
+        blast: everything derived from the bad data, including data that is gone: replaced, dropped, or declared
             repaired.
         spreading: queries whose state took in bad records.
         complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
@@ -220,7 +220,7 @@ class IncidentReach:
         columns_unknown: datasets with bad data in which further columns may be affected, by name.
         columns_truncated: whether the fault reached further columns.
         all_columns: effect on every column that is made from bad data. It is set if no part of the scope names a column
-            and the effect doesn't depend on the use of columns; `columns` is empty then.
+            and the effect doesn't depend on the use of columns. `columns` is then empty.
         restricts: whether the reached columns may hold personal data, to which access has to be restricted.
         since: first bad and last good run or micro-batch, for each dataset or job in which bad data began.
     """
@@ -250,8 +250,9 @@ class ReachChange:
 
     Attributes:
         dataset: name of the dataset, as questions accept it.
-        change: REACHED: it holds bad data now. CLEARED: no bad data is left in it. CHANGED: other parts of it are bad.
-            NOT_REACHED: it isn't reached any more, because the scope became smaller or is better known.
+        change: REACHED: the dataset holds bad data now. CLEARED: it holds none any more. CHANGED: other parts of it are
+            bad. NOT_REACHED: bad data doesn't reach the dataset any more, because the scope became smaller or is better
+            known.
     """
 
     dataset: str
@@ -331,7 +332,7 @@ class IncidentBrief:
         scope: parts of the scope, a line each.
         reached_datasets: number of datasets with bad data in the latest recorded reach; None: none is recorded.
         reached_as_of: time of this recorded reach; None: none is recorded.
-        reached_complete: false: there may be more such datasets; None: no reach is recorded.
+        reached_complete: false: there may be further datasets with bad data; None: no reach is recorded.
     """
 
     incident: str
@@ -369,7 +370,7 @@ class Incident:
         datahub_type: type of the incident in DataHub's terms.
         repaired: parts that were declared repaired.
         history: all actions, in order.
-        reach: reach as the graph is now; None: it wasn't asked for.
+        reach: reach as the graph is now; None: the question didn't ask for the reach.
         recorded: latest recorded reach; None: none is recorded.
         notified: latest notification of each recipient, by name.
     """

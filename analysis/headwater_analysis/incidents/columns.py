@@ -38,10 +38,10 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.events import Certainty, IncidentType
 
 MOST_COLUMNS: Final = 1_000
-"""Maximum number of columns in an answer, those with the strongest effect; the search ends at this number, too."""
+"""Maximum number of columns in an answer: those with the strongest effect. The search ends at this number, too."""
 
 _Passed: TypeAlias = tuple[str, str, str]
-"""Keys of a dataset that a step read, of its job, and of a dataset that it wrote."""
+"""Keys of a dataset that a step read, of the step's job, and of a dataset that the step wrote."""
 
 
 class FaultVisit(NamedTuple):
@@ -50,7 +50,7 @@ class FaultVisit(NamedTuple):
     Attributes:
         node: id of the column or dataset.
         fault: the fault.
-        effect: effect of the fault; None where bad data began.
+        effect: effect of the fault; None: bad data began in this node.
         bound: whether the fault only possibly reaches the node: through a black box, an earlier plan or an unknown
             function.
         whole: whether all columns of the dataset have the fault.
@@ -87,8 +87,8 @@ class ColumnReach:
     """Columns that bad data reached.
 
     Attributes:
-        columns, unknown, truncated, all_columns, restricts: as `columns`, `columns_unknown`, `columns_truncated`,
-            `all_columns` and `restricts` of `IncidentReach`.
+        columns, all_columns, restricts: as in `IncidentReach`.
+        unknown, truncated: as `columns_unknown` and `columns_truncated` of `IncidentReach`.
     """
 
     columns: tuple[ReachedColumn, ...] = ()
@@ -112,7 +112,7 @@ def reached_columns(
     Args:
         origins: bad data of each part of the scope.
         hops: steps that bad data passed through.
-        tainted: datasets with the bad data that is left in them.
+        tainted: datasets that bad data reached, with the bad data that is left.
     """
     restricts = state.type is IncidentType.PRIVACY
     rows_fault = fault_of(state.type, state.cause, of_column=False)
@@ -147,7 +147,7 @@ def _datasets(context: Context, origin: Origin) -> list[str]:
 
 
 class _ColumnSearch:
-    """Lookup of the columns of one reach.
+    """Search for the columns that bad data of one incident reached.
 
     Attributes:
         cut: whether the limit ended the search.
@@ -199,12 +199,14 @@ class _ColumnSearch:
 
     def _start_visits(self) -> Iterator[FaultVisit]:
         begun = {key for key, _ in self._begun if key in self._nodes}
-        of: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        columns: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for row in self._graph.columns_of(sorted(self._nodes[key] for key in begun)) if begun else ():
-            of[row["dataset"]].append((row["id"], row["name"]))
+            columns[row["dataset"]].append((row["id"], row["name"]))
         found = {
             (key, column): [
-                node for node, name in of[self._nodes[key]] if column is None or f"{name}.".startswith(f"{column}.")
+                node
+                for node, name in columns[self._nodes[key]]
+                if column is None or f"{name}.".startswith(f"{column}.")
             ]
             for key, column in self._begun
             if key in self._nodes
@@ -220,7 +222,7 @@ class _ColumnSearch:
                 self._whys[key] = f"Bad data began in this dataset, and {missing}."
 
     def _seen(self, columns: Iterable[int]) -> set[int]:
-        """Filter columns: keep columns that a schema or a plan has, under any name of their dataset."""
+        """Filter columns to those that a schema or a plan has, under any name of their dataset."""
         identities = Identities.of(self._tx)
         row = self._tx.one("incidents/seen_columns", nodes=identities.expanded(sorted(columns)))
         return {identities.shown_node(node) for node in row["nodes"]}
@@ -235,7 +237,8 @@ class _ColumnSearch:
         wholes = sorted({visit.node for visit in frontier if visit.whole})
         parts = self._graph.columns(wholes) if wholes else {}
         datasets = sorted(visits.keys() & self._keys.keys())
-        # Two lookups: in one, an edge that leaves a dataset would count for its columns, too.
+        # Look up columns and datasets separately: together, an edge that leaves a dataset would count for its columns,
+        # too.
         edges = [
             *self._graph.leaving(sorted(visits.keys() - self._keys.keys())),
             *(self._graph.leaving(datasets) if datasets else ()),

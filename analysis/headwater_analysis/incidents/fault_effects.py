@@ -1,8 +1,8 @@
 """Effect of a fault on columns that are made from bad data, by the kind of fault and by the job's use of the column.
 
-A fault may change from step to step: the sum of repeated rows is a wrong value, and stays one in later steps. So each
-entry of `EFFECTS` has the effect on the output, and the fault that the output has. Without an entry the output isn't
-affected. Pure.
+A fault may change from step to step: the sum of repeated rows is a wrong value, and later steps pass on the wrong
+value. So each entry of `EFFECTS` has the effect on the output column, and the fault that the output column then has.
+Without an entry the output isn't affected. Pure.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ _COUNTING: Final = frozenset(
 _OF_ONE_ROW: Final = frozenset(
     {"cast", "try_cast", "coalesce", "nvl", "ifnull", "round", "floor", "ceil", "abs", "upper", "lower", "trim"}
 )
-"""Functions of one row: around or inside an aggregate, they don't change its reaction to repeated rows."""
+"""Functions of one row. Around or inside an aggregate such as `max`, they don't change the effect of repeated rows."""
 
 
 class KnownUse(NamedTuple):

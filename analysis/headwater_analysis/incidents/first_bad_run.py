@@ -21,9 +21,9 @@ from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty, IncidentScope
 
 LOOKED_BACK_BATCHES: Final = 50
-"""Number of micro-batches before the first bad one among which a good one is searched."""
+"""Number of micro-batches before the first bad one to search for a good one."""
 LOOKED_BACK_RUNS: Final = 200
-"""Number of the job's complete runs before the first bad one among which a good one is searched."""
+"""Number of the job's complete runs before the first bad one to search for a good one."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Search:
 
 
 def bad_since(context: Context, origins: Sequence[Origin], hops: Sequence[Hop], *, limit: int) -> tuple[BadSince, ...]:
-    """Find the first bad steps, and the last good ones before them.
+    """Find the first bad steps, and the last good steps before them.
 
     Args:
         context: context of the trace, forwards.
@@ -223,13 +223,13 @@ def _of_batch(step: Step, batch: Batch) -> WritingStep:
 def _look_up_runs(context: Context, searches: Sequence[_Search], bad: Sequence[str]) -> None:
     """Look up the last good batch runs before first bad runs."""
     wants: list[dict[str, Any]] = []
-    of: dict[int, _Search] = {}
+    by_number: dict[int, _Search] = {}
     for n, search in enumerate(searches):
         step = None if search.first is None else search.first.step
         if step is None or not _is_run(step):
             continue
         search.bad = _of_run(step.job, step.runs[0], step.started_at)
-        of[n] = search
+        by_number[n] = search
         if step.job is None or step.started_at is None:
             search.why.append("The start of the first bad run isn't known, and neither is the run before it.")
             continue
@@ -238,7 +238,7 @@ def _look_up_runs(context: Context, searches: Sequence[_Search], bad: Sequence[s
     rows = context.tx.rows("incidents/earlier_runs", wants=wants, bad=bad, most=LOOKED_BACK_RUNS) if wants else []
     found = {each["n"]: each for each in rows}
     for want in wants:
-        search = of[want["n"]]
+        search = by_number[want["n"]]
         if (each := found.get(want["n"])) is None:
             search.why.append(
                 f"None of the job's last {LOOKED_BACK_RUNS} complete runs before the first bad one is known to be good."

@@ -1,4 +1,4 @@
-"""Gate before a dataset is read: open incidents whose bad data would be read, or possibly would."""
+"""Gate before a dataset is read: open incidents whose bad data would certainly or possibly be read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_INCIDENTS: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
-    """An open incident whose bad data would be read, or possibly would.
+    """An open incident whose bad data would certainly or possibly be read.
 
     Attributes:
         incident: id of the incident.
@@ -53,7 +53,7 @@ class GateAnswer:
     Attributes:
         dataset: the dataset.
         partition: partitions that would be read, as a `key=value/…` path; None: the whole dataset.
-        holds: open incidents whose bad data would be read, or possibly would; the latest opened first.
+        holds: open incidents whose bad data would certainly or possibly be read; the latest opened first.
         is_free: true: no open incident holds the dataset, and all open incidents were checked.
         checked: number of open incidents whose reach was computed.
         truncated: whether more incidents are open than one question checks; then the dataset isn't free.

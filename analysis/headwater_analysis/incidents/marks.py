@@ -25,7 +25,8 @@ class MarkingReader(Reader):
     """Reader that also finds the datasets of each answer that hold bad data of open incidents.
 
     Attributes:
-        incidents: marks of the last answer; None: it has none, or the asker isn't allowed to see the whole graph.
+        incidents: marks of the last answer; None: the answer has none, or the asker isn't allowed to see the whole
+            graph.
     """
 
     incidents: IncidentMarks | None = None
@@ -40,7 +41,7 @@ def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:
     An incident has one mark on a dataset: from its latest recorded reach, else from its scope.
 
     Args:
-        answer: a dataclass, or tuples, lists and dictionaries of them.
+        answer: a dataclass, or tuples, lists and dictionaries of dataclasses.
     """
     if type(answer).__module__.startswith(__package__ or ""):
         return None  # the answer itself is about incidents

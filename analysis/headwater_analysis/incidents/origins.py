@@ -64,7 +64,7 @@ class Origin:
         parts: bad parts of datasets.
         hops: runs and micro-batches that wrote bad data themselves; `reach` numbers them later.
         certainty: as in `ResolvedPart`.
-        why: the facts behind it, as sentences.
+        why: the facts behind the certainty, as sentences.
     """
 
     part: IncidentScope
@@ -82,7 +82,7 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
         now: end of a time span that has no end.
 
     Returns:
-        The bad data. Certainty UNKNOWN, with the reason: the graph has nothing of the part.
+        The bad data. If the graph has no data of the part: certainty UNKNOWN, and the reason.
     """
     try:
         if part.dataset is not None:
@@ -153,12 +153,12 @@ def _parts(part: IncidentScope, found: Iterable[Part], why: str = "") -> Origin:
 
 
 def _writers(context: Context) -> Context:
-    """Copy of the context for the opposite direction: writers of a dataset."""
+    """Copy of the context for a trace backwards, which finds the writers of a dataset."""
     return replace(context, backward=True, notes={}, _users={}, _of_runs={})
 
 
 def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
-    """Find the files at these paths, or in these partitions, that runs list as written or as read."""
+    """Find the files at these paths (or in these partitions) that runs list as written or as read."""
     found: dict[Part, None] = {}
     files: dict[str, tuple[Part, set[str]]] = {}
     for path in paths:
@@ -195,8 +195,9 @@ def _partitions(context: Context, asset: Asset) -> tuple[list[int], bool]:
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
     """Find the data that was written to a dataset in a processing time.
 
-    Kafka itself knows the records that arrived in a topic, whoever wrote them. If Kafka can't be asked, the output of
-    known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in this time.
+    Kafka knows all records that arrived in a topic, also records of unknown writers. If Kafka can't be asked, the
+    output of known runs and micro-batches of this time counts; if none wrote the topic, the records that were read in
+    this time.
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)[0]), []
@@ -231,7 +232,7 @@ def _inferred(part: Part) -> Part:
 
 
 def _within(part: Part, begin: datetime, until: datetime) -> Part:
-    """Return a written part; as an upper bound unless all of its writers ran within the time span."""
+    """Mark a written part as an upper bound, unless all of its writers ran within the time span."""
     is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
     return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
@@ -263,7 +264,7 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
         else:
             read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
         parts += [each for each in read if each.dataset.key == shown]
-    # Only the time of reading is known. The records were written earlier, and others may have read them before.
+    # Only the time of reading is known. The records were written earlier, and other readers may have read them before.
     bounded = [replace(each, since=None, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
     return _parts(part, bounded, " ".join(dict.fromkeys(sentences)))
 
@@ -344,7 +345,7 @@ def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
         times.append(good)
     if times:
         end = min(times)
-        # The good run or micro-batch, which ended at this time, doesn't count.
+        # A microsecond later, because the good run or micro-batch itself isn't bad.
         return end + _AFTER, f"The last run or micro-batch that is known to be good ended at {utc_text(end)}."
     why = "No assertion failed after the last good run or micro-batch, so the first bad one isn't known"
     return None, f"{why}: {_EVERYTHING}."
@@ -442,11 +443,11 @@ def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
     elif part.since is not None or part.until is not None:
         first, last = _batches_of_time(context, query, first, last, part.since, part.until)
     if first > last:
-        known = (
+        why = (
             "No known micro-batch belongs to this part; the graph has "
             f"{batches_text(query.first_batch, query.last_batch)} of the query."
         )
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why=known)
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why=why)
     hop = batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
     certainty = hop.certainty if not any(sentences) else weakest(hop.certainty, Certainty.UPPER_BOUND)
     return Origin(part=part, hops=(hop,), certainty=certainty, why=" ".join(filter(None, sentences)))

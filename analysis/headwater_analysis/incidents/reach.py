@@ -136,10 +136,10 @@ def _numbered(origins: list[Origin]) -> tuple[list[Hop], list[tuple[int, ...]]]:
     hops: dict[Hop, Hop] = {}
     numbers: list[tuple[int, ...]] = []
     for origin in origins:
-        mine = []
+        own_numbers = []
         for hop in origin.hops:
-            known = replace(hop, number=0, why="")
-            hops.setdefault(known, replace(hop, number=len(hops) + 1))
-            mine.append(hops[known].number)
-        numbers.append(tuple(mine))
+            step = replace(hop, number=0, why="")
+            hops.setdefault(step, replace(hop, number=len(hops) + 1))
+            own_numbers.append(hops[step].number)
+        numbers.append(tuple(own_numbers))
     return list(hops.values()), numbers

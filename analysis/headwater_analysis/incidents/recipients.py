@@ -30,13 +30,13 @@ from headwater_schemas.incident_rules import MOST_CHARACTERS
 from headwater_schemas.naming import spelling
 
 OPERATORS: Final = "defaults.operators"
-"""Name of the recipient who is notified of every incident, with all datasets of the reach."""
+"""Name of the recipient for every incident and all datasets of its reach."""
 _DIGITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldDataset:
-    """A dataset of a recipient that holds bad data, or possibly holds some.
+    """A dataset of a recipient that certainly or possibly holds bad data.
 
     Attributes:
         dataset: name of the dataset, as questions accept it.
@@ -57,8 +57,8 @@ class Recipient:
         recipient: name of an owner or consumer, or `OPERATORS`.
         addresses: names under which the recipient's channel may be declared, the most specific first; empty: only the
             channel of the latest notification is known.
-        held: datasets of the recipient that hold bad data, or possibly hold some, by name.
-        unlisted: number of such datasets beyond `held`: only 20 datasets of a consumer are listed.
+        held: datasets of the recipient that certainly or possibly hold bad data, by name.
+        unlisted: number of further datasets with bad data, because `held` lists only 20 datasets of a consumer.
         cleared: datasets of the recipient that held bad data and are clean again, by name.
         latest: latest notification; None: there was none.
         change: reason for a message now.
@@ -88,7 +88,7 @@ class IncidentRecipients:
         incident: the incident, with its reach.
         items: owners of the reached datasets, consumers, and earlier recipients, by name. If the incident isn't open:
             only earlier recipients.
-        operators: the operators; None: the incident isn't open, and they were never notified of it.
+        operators: the operators; None: the incident isn't open, and the operators were never notified of it.
         unowned: datasets with bad data that have no owner, by name.
     """
 
@@ -99,7 +99,7 @@ class IncidentRecipients:
 
 
 def to_notify(reader: Reader) -> tuple[str, ...]:
-    """List the ids of incidents that may need a message: open ones, and resolved ones with a recipient to notify."""
+    """List the ids of incidents that may need a message: open incidents, and resolved ones with somebody to notify."""
     return reader.read(
         lambda tx: tuple(
             row["incident"] for row in tx.rows("incidents/to_notify", states=[str(state) for state in OPEN])

@@ -27,11 +27,11 @@ from headwater_schemas.events import (
 from headwater_schemas.naming import spelling
 
 MOST_DATASETS: Final = 1_000
-"""Maximum number of datasets in an event, the nearest to the bad records; with more, the record isn't complete."""
+"""Maximum number of datasets in an event: the nearest to the bad records. A larger reach is recorded incompletely."""
 MOST_PARTS: Final = 100
 """Maximum number of parts of a dataset, and of files and offset ranges of a part, that an event names."""
 MOST_BYTES: Final = 400_000
-"""Size of the datasets that are named in full, the nearest first; further datasets name one part, file or range."""
+"""Maximum bytes of the datasets recorded with all their parts (the nearest); others have one part, file or range."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Declared repairs: parts of datasets, runs, and micro-batches whose bad output somebody repaired.
 
-A repair removes its own part from the bad data. Data that was derived from this part earlier stays bad, until it is
-written again or declared repaired separately.
+A repair removes the repaired part from the bad data. Data that was derived from this part earlier stays bad, until it
+is written again or declared repaired separately.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
         return [run.run_id for run in step.runs] == [part.run] and _stays_in_run(context, part.run, hop)
     if repair.job is not None:
         versions = {run.code_version for run in step.runs}
-        is_its = step.job is not None and step.job.key == repair.job
+        is_of_job = step.job is not None and step.job.key == repair.job
         if part.code_version is not None:
-            is_its &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
-        return is_its and _is_at(part, hop)
+            is_of_job &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
+        return is_of_job and _is_at(part, hop)
     if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
         return False
     last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
@@ -145,8 +145,8 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
         repaired_paths = [canonical_path(path) for path in repaired.files]
         return split_by_file(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
     if repaired.version is not None:
-        is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
-        return (part, None) if is_it and repaired.partition is None else (None, part)
+        is_this_version = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
+        return (part, None) if is_this_version and repaired.partition is None else (None, part)
     if repaired.partition is not None:
         return split_by_partition(part, (repaired.partition,))
     return part, None
@@ -162,9 +162,9 @@ def _is_written_in(repaired: IncidentScope, part: Part) -> bool:
 def _offsets(repaired: IncidentScope, part: Part) -> tuple[Part | None, Part | None]:
     if part.kind is not PartKind.OFFSETS:
         return None, part
-    mine = spans_of(part.offsets)
+    bad = spans_of(part.offsets)
     given = union((each.partition, each.from_, each.to_exclusive) for each in repaired.offsets or ())
-    gone, left = intersection(mine, given), difference(mine, given)
+    gone, left = intersection(bad, given), difference(bad, given)
     return (
         replace(part, offsets=offsets(gone), rows=None) if gone else None,
         replace(part, offsets=offsets(left), rows=None) if gone and left else None if gone else part,

@@ -1,4 +1,4 @@
-"""Details of one dataset, column, job or consumer, and lists of all of them.
+"""Details of one dataset, column, job or consumer; lists of all datasets, jobs, consumers and runs.
 
 dataset        details of one dataset
 column         details of one column

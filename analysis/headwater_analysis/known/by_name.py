@@ -108,7 +108,7 @@ def _resolved(tx: Transaction, text: str, kinds: Sequence[KnownKind]) -> _Resolv
             try:
                 return resolve(tx, text)
             except NotFoundError as error:
-                # Names of columns first: their dataset exists.
+                # The nearest names of columns come first, because their dataset exists.
                 nearest = [*error.nearest, *nearest] if KnownKind.COLUMN in resolved else [*nearest, *error.nearest]
             wanted -= resolved
     words = [each.value.lower() for each in KnownKind if each in (kinds or KnownKind)]

@@ -71,7 +71,7 @@ def resolved(tx: Transaction, text: str) -> Asset:
     """Return the column that `text` names.
 
     Raises:
-        NotFoundError: no column has this name, or a dataset has it; with the nearest names.
+        NotFoundError: no column has this name, or it is the name of a dataset; with the nearest names.
         AmbiguousError: several datasets have this name.
     """
     asset = resolve_asset(tx, text).asset

@@ -85,7 +85,7 @@ class ConsumerDetails:
         criticality: declared criticality.
         on_call: channel of the people on call.
         contact: address for questions.
-        notice_days: notice before a change that its people need, in days.
+        notice_days: days of notice that its people need before a change.
         freshness_seconds: maximum age of its data, in seconds.
         deadline: time of day by which it needs its data.
         url: address of the consumer.

@@ -111,9 +111,9 @@ class DatasetDetails:
         renamed_from: the dataset before its last RENAME, if any.
         renamed_to: datasets after each RENAME, if any.
         columns: columns of the current schema in its order, then columns that left it; at most 1,000.
-        columns_total: number of these columns.
+        columns_total: number of all columns.
         schemas: current and former schemas, the last reported first, each with its changes; at most 10.
-        schemas_total: number of these schemas.
+        schemas_total: number of all schemas.
         producers: jobs that write it, the last seen first; at most 100.
         producers_total: number of jobs that write it.
         consumers: jobs that read it, the last seen first; at most 100.

@@ -57,7 +57,7 @@ class KnownPlan:
 
     Attributes:
         digest: digest of the column lineage.
-        complete: whether it is complete.
+        complete: whether the column lineage is complete; None: unknown.
         incomplete_reason: reason why the column lineage is incomplete.
         edges: number of edges.
         first_seen, last_seen: first and last observation.
@@ -97,8 +97,8 @@ class KnownRetention:
     """Retention of a job's individually stored micro-batches.
 
     Attributes:
-        summarized_before: earlier micro-batches are only in summaries.
-        dropped_before: earlier micro-batches are dropped.
+        summarized_before: time before which micro-batches are only in summaries.
+        dropped_before: time before which micro-batches are dropped.
     """
 
     summarized_before: datetime | None

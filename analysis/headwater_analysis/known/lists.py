@@ -1,6 +1,6 @@
 """Lists of the estate: datasets, jobs, consumers, runs, and broken chains of micro-batches.
 
-Each page is read from an index. Its cost depends on the rows shown and filtered out, not on the size of the estate.
+Each page is read from an index. A page's cost depends on its rows and on filtered-out rows, not on the estate's size.
 """
 
 from __future__ import annotations
@@ -136,9 +136,9 @@ class BrokenChain:
         after_batch: batch before the fault.
         before_batch: batch after the fault.
         at: processing time of the batch after the fault, if observed.
-        missing: number of unknown batches between them.
-        gaps: offsets that neither of the two read.
-        overlaps: offsets that both of them read.
+        missing: number of missing batch ids between `after_batch` and `before_batch`.
+        gaps: offsets that neither of these two micro-batches read.
+        overlaps: offsets that both micro-batches read.
     """
 
     query_id: str
@@ -293,7 +293,7 @@ def estate_runs(
 
 
 def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None) -> BrokenChainPage:
-    """List broken chains of all queries: batches missing between two known ones, or a gap or overlap of offsets.
+    """List broken chains of all queries: missing micro-batches, gaps of offsets, and overlaps of offsets.
 
     Args:
         cursor: `next_cursor` of the page before.
@@ -399,7 +399,7 @@ def _consumer(listed: _Listed) -> ListedConsumer:
 
 
 def _labelled_under_any_name(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Keys of datasets with several names that have the owner or tag of the filters under any of them."""
+    """Keys of datasets with several names that have the filters' owner or tag under any of these names."""
     wanted = {name: filters[name] for name in ("owner", "tag", "value")}
     names = several_names(tx) if any(wanted.values()) else {}
     found = tx.one("known/labelled", keys=sorted(names), **wanted) if names else {"owned": (), "tagged": ()}

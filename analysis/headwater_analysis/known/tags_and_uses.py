@@ -82,7 +82,7 @@ def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
 def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
     """Build uses from READS or WRITES relationships (`link`) and their Jobs.
 
-    The owners of a job are the declared ones; without any, those that events report.
+    The owners of a job are its declared owners; without any, the owners that events report.
     """
     rows = list(rows)
     known = owners_by_key(tx, [row["job"] for row in rows])

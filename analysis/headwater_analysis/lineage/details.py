@@ -73,7 +73,7 @@ class Mappings:
             keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Distinct mappings of the hop to this dataset, DIRECT ones first, then by column; and their total number."""
+        """Distinct mappings of the hop to this dataset (DIRECT first, then by column), and their total number."""
         keys = self._mappings.get(node, {})
 
         def order(each: ColumnMapping) -> tuple[str, str, str, str]:
@@ -254,7 +254,7 @@ def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Vi
 
 
 def _by_job(vias: Iterable[Via]) -> list[Via]:
-    """Merge entries of a job: it has several entries for a hop if it uses a dataset under several names."""
+    """Merge the entries of each job: a job that uses a dataset under several names has several entries for a hop."""
     out: dict[str, Via] = {}
     for via in vias:
         old = out.setdefault(via.job.key, via)

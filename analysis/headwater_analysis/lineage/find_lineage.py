@@ -76,7 +76,7 @@ def edges_between(
     direction: LineageDirection,
     as_of: datetime | None,
 ) -> tuple[LineageEdge, ...]:
-    """Hops between these visits and the start, each pair once.
+    """Hops between any two of these visits and the start, one for each pair of assets.
 
     The search has found all of these hops; looking up their jobs takes one round trip.
     """
@@ -208,8 +208,8 @@ def readers_without_outputs(
     Args:
         datasets: keys of a dataset under each of its names.
         jobs: keys of the jobs to include; None: all.
-        as_of: leave out reads that were first seen later.
-        since: leave out reads that were last seen before.
+        as_of: leave out reads that were first seen after this time.
+        since: leave out reads that were last seen before this time.
     """
     bounds = {"datasets": datasets, "jobs": jobs, "as_of": as_of, "since": since}
     return [job_asset(row) for row in tx.one("lineage/ending", **bounds, limit=MOST_LOOKED_AT)["jobs"]]

@@ -4,11 +4,11 @@ A job may write a dataset by several plans: two INSERTs of a script are two plan
 dataset. So plans are judged by the *application run* that used them: the parent of their runs. A streaming query's run
 and a run without a parent are their own application runs.
 
-1. All plans of the last complete application run hold, and all plans used since it began. Plans of a failed or running
-   application run hold, too, and end no earlier plan.
-2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
-   plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end nothing. An
-   overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
+1. All plans of the last complete application run hold, and all plans used since this run began. Plans of a failed or
+   running application run hold, too, and end no earlier plan.
+2. Within an application run, and among application runs after the last complete one, a complete overwrite of the
+   dataset ends the plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end
+   nothing. An overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
 3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
 4. An overwrite by another job ends nothing: both jobs may take turns, and each writes the dataset when it runs next.
 
@@ -26,7 +26,7 @@ from enum import Enum
 
 
 class PlanState(Enum):
-    """Status of a plan at a time. ENDED: a later complete application run didn't use it."""
+    """Status of a plan at a time. ENDED: a later complete application run didn't use the plan."""
 
     HOLDS = "HOLDS"
     REPLACED = "REPLACED"
@@ -41,9 +41,10 @@ class PlanUse:
         plan: key of the plan.
         application: key of the application run.
         began, ended: first and last observation of the run with the plan, up to the time of the question.
-        complete: whether both the run and the application run were complete by then. A streaming query's run counts as
-            complete from its first micro-batch on, because every later one has the same plan.
-        replaces: whether it replaced all previous rows of the dataset.
+        complete: whether both the run and the application run were complete at the time of the question. A streaming
+            query's run counts as complete from its first micro-batch on, because every later micro-batch has the same
+            plan.
+        replaces: whether the run replaced all previous rows of the dataset.
     """
 
     plan: str

@@ -60,7 +60,7 @@ class Via:
 
     Attributes:
         job: the job.
-        first_seen: first observation of the hop, by an event's time; for columns, of its plan. None if only declared.
+        first_seen: first observation of the hop (for columns: of its plan), by an event's time. None if only declared.
         last_seen: latest known observation; None if it was after the question's `as_of`: the hop was current then.
         observed: whether some run, micro-batch or plan made the hop.
         declared: whether the hop is declared now.
@@ -111,7 +111,7 @@ class LineageItem:
         parent: key of the asset one hop nearer: the hop leads from it (downstream) or to it (upstream). The columns of
             a dataset that was reached as a whole have this dataset as their parent, with the same `hops`.
         parent_influence: influence of the parent's item, if the answer has two items of the parent.
-        via: jobs of the hop, the latest seen first; at most 10. None for the columns of a whole dataset.
+        via: jobs of the hop, the latest seen first; at most 10. Empty for the columns of a whole dataset.
         via_total: number of jobs that make the hop.
         gone: whether the column has left its dataset's schema, or the dataset was dropped.
         columns: if the question asks, column mappings along the hop; at most 1,000.
@@ -137,7 +137,7 @@ class LineageEdge:
     Attributes:
         source: key of the asset that is read.
         target: key of the asset that is written.
-        via: jobs of the hop, the latest seen first; at most 10. None from a whole dataset to its columns.
+        via: jobs of the hop, the latest seen first; at most 10. Empty for a hop from a whole dataset to its columns.
         via_total: number of jobs that make the hop.
     """
 
@@ -168,16 +168,16 @@ class Lineage:
         total: number of items on all pages.
         direct: for columns, number of DIRECT items.
         indirect: for columns, number of INDIRECT items.
-        complete: False if there may be more than is listed; `notes` and `via` have the reasons. Column lineage of a job
-            next to the start or along a hop of this page is incomplete or unknown. Or, downstream, a job that reads the
-            start has no known output from it.
+        complete: False if there may be more assets than listed: column lineage of a job next to the start or along a
+            hop of this page is incomplete or unknown; or, downstream, a job that reads the start has no known output
+            from it. `notes` and `via` have the reasons.
         truncated: whether there is more beyond `depth`.
         max_hops: hops to the farthest item.
         next_cursor: cursor of the next page; None on the last page.
         unknown_until: first observation of the start, if it was after `as_of`: the start was unknown then, and nothing
             is listed; else None.
         quality: if requested, results of the latest checks of the start and the items, or of their datasets; with
-            `as_of`, only of runs that had ended by then.
+            `as_of`, only of runs that had ended at that time.
         consumers: downstream, declared consumers of the start or of an item of this page; none with `as_of`.
         notes: sentences on gaps in the lineage, or on observations though nothing is listed.
     """

@@ -1,9 +1,9 @@
 """Plans on the paths of a question, each looked up once, and their status (`holding`) at the question's time.
 
-A job may have a hundred thousand runs, so this module never reads all of them. If a job has one plan, or the question
-is about the plan that was active last, no uses are looked up. For other jobs, the index of USED by job and time gives
-the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was active since
-then and isn't among these uses holds.
+A job may have a hundred thousand runs, so this module never reads all runs of a job. If a job has one plan, or the
+question is about the plan that was active last, no uses are looked up. For other jobs, the index of USED by job and
+time gives the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was
+active since then and isn't among these uses holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.uses import read_use
 
 MOST_USES = 2_000
-"""Maximum number of uses of one job's plans to read, the latest ones."""
+"""Maximum number of uses of one job's plans to read: the latest uses."""
 
 _Asked = TypeVar("_Asked")
 _BRANCH = "headwater_branch"
@@ -42,13 +42,13 @@ class Plan:
     Attributes:
         job: key of its job.
         digest: digest of its column lineage.
-        declared: whether the job declares it now.
+        declared: whether a declaration of the job has the plan now.
         first_seen, last_seen: span in which it was observed.
         active: its last activity before the time of the question; None if there was none.
-        incomplete: reason why its lineage is incomplete; None if it isn't.
-        known: whether its lineage is known; False if the graph has only a run that cites it.
-        outputs: keys of the datasets that it writes, hidden ones included.
-        emptied: for each dropped or truncated output, the last such time before the time of the question.
+        incomplete: reason why its lineage is incomplete; None: it is complete.
+        known: whether its lineage is known; False if the graph has only a run that cites the plan's digest.
+        outputs: keys of the datasets that the plan writes, including datasets that are hidden from the asker.
+        emptied: time of the last DROP or TRUNCATE before the time of the question, by key of the output.
     """
 
     job: str
@@ -65,6 +65,8 @@ class Plan:
 
 class Plans:
     """Plans on the paths of a question.
+
+    A plan counts if it is declared now, or holds and was active at `since` or later.
 
     Args:
         as_of: time of the question; None is now.
@@ -125,7 +127,7 @@ class Plans:
         return out
 
     def of_job(self, job: str) -> dict[str, Plan]:
-        """Plans of a looked-up job, by key: those active by the time of the question, and declared ones."""
+        """Plans of a looked-up job, by key: declared plans, and plans that were active by the time of the question."""
         plans = {key: self._plans[key] for key in self._of_jobs[job]}
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 
@@ -148,7 +150,7 @@ class Plans:
         - the job's latest plan isn't known;
         - a plan that counts is incomplete;
         - no plan of the job writes the dataset;
-        - the job has written the dataset since, without reporting by which plan.
+        - the job has written the dataset after these plans were last active, without reporting by which plan.
 
         If some plans of the job wrote the dataset and none of them counts, the job is known to have stopped writing it.
         """
@@ -158,7 +160,7 @@ class Plans:
         return unseen | self._written_since([written for written in asked if written not in unseen])
 
     def _written_since(self, made: Sequence[WrittenDataset]) -> set[WrittenDataset]:
-        """Find datasets that a job wrote after its plans for them were last active."""
+        """Find datasets that a job wrote after its plans for the dataset were last active."""
         active = {
             written: max(
                 (

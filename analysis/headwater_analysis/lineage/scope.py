@@ -33,7 +33,7 @@ class Influence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a lineage question. An empty filter matches everything; others match if one of their values does.
+    """Filters of a lineage question. An empty filter matches everything, any other if one of its values matches.
 
     Attributes:
         namespaces: list only datasets in one of these namespaces, and the columns of such datasets.
@@ -58,7 +58,7 @@ class LineageQuestion:
     """Question for the lineage upstream or downstream of a dataset, or of one of its columns.
 
     Attributes:
-        asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
+        asset: name or key of a dataset, or of a column: `orders#price`.
         direction: upstream or downstream.
         column: field path of a column; None: the question is about `asset` itself.
         depth: maximum number of hops; `ALL_HOPS`: all.
@@ -70,7 +70,7 @@ class LineageQuestion:
         as_of: time of the graph: only observations up to then are used.
         since: only hops seen at this time or later; together with `as_of`, hops current in between.
         limit: maximum number of items on a page.
-        cursor: `next_cursor` of the page before; None asks for the first.
+        cursor: `next_cursor` of the page before; None: the first page.
     """
 
     asset: str

@@ -2,7 +2,7 @@
 
 A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
 visit is found at most once, with the fewest hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
-Otherwise the DIRECT visit reaches everything that the INDIRECT one does, no later.
+Otherwise it adds nothing: the DIRECT visit leads to the same nodes, with no more hops.
 
 Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. This module asks no database;
 `Steps` does.
@@ -39,7 +39,7 @@ class SearchFacts(NamedTuple):
     """Properties of a node that the search needs.
 
     Attributes:
-        key: key of the node; decides between parents, so that equal graphs give equal answers.
+        key: key of the node; decides between equally near parents, so that equal graphs give equal answers.
         shown: whether to list it; False: the search only passes through it.
     """
 
@@ -74,7 +74,7 @@ class Steps(Protocol):
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Edges that don't count as a hop: from a node that represents others, such as a dataset, to these nodes."""
+        """Edges that don't count as a hop: from these nodes to the nodes that they represent (dataset ⇒ columns)."""
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""
@@ -86,8 +86,8 @@ class LastSteps:
 
     Attributes:
         hops: fewest hops from the start.
-        parents: all equally near visits before it, one for each edge.
-        edges: edges from these visits.
+        parents: visits before this visit on its shortest paths, one for each edge to this visit.
+        edges: edge from each of the parents.
     """
 
     hops: int
@@ -159,7 +159,7 @@ class Reached:
 
 
 def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Reached:
-    """Find everything within `depth` hops of `start`, which itself is never found.
+    """Find everything within `depth` hops of `start`; the start isn't part of the result.
 
     Args:
         start: node where the search begins.

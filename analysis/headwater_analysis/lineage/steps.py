@@ -3,7 +3,7 @@
 Datasets: FEEDS.
 
 Columns: DERIVES, and INFLUENCES through the dataset, which means all of its columns. Downstream, a column INFLUENCES a
-dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from the columns with DERIVES to it,
+dataset (one hop), which represents its columns (no hop). Upstream, a column comes from the columns with DERIVES to it,
 and from columns with INFLUENCES to its dataset. An edge from a dataset means its rows, so whatever INFLUENCES the
 dataset is upstream of this edge. Edges whose plan no longer holds are left out.
 """
@@ -201,7 +201,7 @@ class ColumnSteps:
         return facts(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
     def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
-        """Filter rows to those whose plans hold for the dataset that each writes."""
+        """Filter rows to those whose plan holds for the dataset that the row's edge writes."""
         holding = self._plans.holding([row.plan for row in rows], written)
         return [
             row for row, holds in zip(rows, holding, strict=True) if holds and (row.direct or not self._direct_only)

@@ -35,7 +35,7 @@ class PrivacyHop:
         job: job that makes the step.
         operation: operation of the job on the value.
         transformation: the edge of column lineage.
-        possible: whether it is unknown that the value is passed on: a black box.
+        possible: whether the value is only possibly passed on: the step is a black box.
         former: whether the job no longer makes this step; data that it wrote before may still be there.
     """
 
@@ -160,7 +160,8 @@ class Privacy:
         sources: columns that are followed; at most 100.
         sources_total: number of columns that are followed.
         threshold: minimum number of rows in a group so that a statistic over it ends the spread.
-        items: columns and datasets of this page: first readable ones, and DIRECT ones before INDIRECT ones.
+        items: columns and datasets of this page: first items from which the spread continues, then DIRECT before
+            INDIRECT, then by sensitivity and exposure (the worst first), hops and key.
         total: number of items on all pages.
         readable: number of readable items, on all pages.
         protected: number of items with a hash, mask, token or cipher, or something computed from one.
@@ -170,12 +171,12 @@ class Privacy:
         consumers: consumers of readable columns, including the sources.
         protected_consumers: consumers of protected columns that read no readable column.
         exits: datasets from which readable values leave the captured lineage; at most 100.
-        exits_total: number of these datasets.
+        exits_total: number of all these datasets.
         drops: jobs that leave the sensitive columns out; at most 100.
-        drops_total: number of these jobs.
+        drops_total: number of all these jobs.
         unknown: jobs that may pass the columns on; at most 100. If there are any, unlisted datasets may have the
             values, too.
-        unknown_total: number of these jobs.
+        unknown_total: number of all these jobs.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth.
         notes: further remarks, as sentences.

@@ -54,7 +54,7 @@ class PrivacyQuestion:
     Attributes:
         asset: a dataset, or a column as `dataset#path`; None: every column that is declared sensitive.
         column: field path of a column of the dataset.
-        as_: sensitivity to assume for the asset; None: the declared one.
+        as_: sensitivity to assume for the asset; None: the declared sensitivity.
         threshold: minimum number of rows in a group so that a statistic over it ends the spread.
         readable: whether to list only readable columns.
         lower: whether to list only columns that are classified lower than their sources.
@@ -288,7 +288,7 @@ class _Details:
         if not given:
             return None
         known = self._graph.declared([one.visit.node])[one.visit.node]
-        # If the approval lowered the values, they have the sensitivity that it states.
+        # If the approval lowered the sensitivity, the values have the approved sensitivity now.
         holds = known.approves(one.visit.level, today) or (
             one.visit.level == known.approved and known.approves(known.covers, today)
         )

@@ -55,7 +55,7 @@ class StoredPrivacyGraph:
             effect = effect_of(edge.kind, masking=edge.masking, expression=text, field=field)
             self.passed.add((source, targets[edge.target].dataset, edge.job))
             made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
-        # The same edge may exist under another name of the dataset, or from an earlier plan: keep the current one.
+        # The same edge may exist under another name of the dataset, or from an earlier plan: keep the current edge.
         now = {_same(each) for each in made if not each.former}
         made = [each for each in made if not each.former or _same(each) not in now]
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
@@ -117,7 +117,7 @@ class StoredPrivacyGraph:
         return self._graph.unseen(made)
 
     def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Filter pairs, as `unseen` takes them, to those that a plan with incomplete column lineage ever wrote."""
+        """Filter pairs, as for `unseen`, to those with a plan, former or current, of incomplete column lineage."""
         return self._graph.ever_incomplete(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:

@@ -27,7 +27,7 @@ def sensitive_columns(tx: Transaction) -> dict[int, int]:
 
 
 def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[dict[str, Any]]:
-    """Find columns that are derived unmasked from sensitive ones, without sensitivity and classification.
+    """Find columns without sensitivity and classification that are derived unmasked from sensitive columns.
 
     Columns with a valid approval, and statistics over large enough groups, are left out.
 
@@ -37,7 +37,7 @@ def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[d
 
     Returns:
         For each column: `column`, its key; `names`, the keys under all its names; `source`, the first key of its
-        sensitive sources; `sensitivity`; and `possible`, whether the job may not use the source.
+        sensitive sources; `sensitivity`; and `possible`, whether the job only possibly uses the source.
     """
     graph, identities = StoredPrivacyGraph(tx), Identities.of(tx)
     levels = sensitive_columns(tx)

@@ -103,8 +103,8 @@ class Effect:
     Attributes:
         exposure: form of the value from here on; None: unchanged.
         decrypts: whether the edge makes an encrypted value readable.
-        statistic: whether an AGGREGATE returns no single row's value, so that a large enough group hides it.
-        possible: whether it is unknown that the value is passed on: a black box.
+        statistic: whether an AGGREGATE returns no single row's value, so that a large enough group hides single rows.
+        possible: whether the value is only possibly passed on: the edge is a black box.
     """
 
     operation: Operation

@@ -1,4 +1,4 @@
-"""Spread of sensitive values: breadth-first search over columns, with the form of the value at each. Pure.
+"""Spread of sensitive values: breadth-first search over columns, with the form of the value in each column. Pure.
 
 `walk` goes between visits. A column has a visit for each form of its values, since a longer path may expose more than
 the shortest, or continue where the shortest ends. There are few levels and exposures, so the number of visits is a

@@ -31,7 +31,7 @@ _POSITION_TEXTS = {
 
 
 def run_items(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> list[RunItem]:
-    """Build runs from Run nodes' properties, with `began`."""
+    """Build runs from rows with the properties of Run nodes, and `began`."""
     later = runs_among(tx, (row["inferred_by"] for row in rows if row["inferred_by"] is not None))
     return [_run_item(tx.tenant, row, later) for row in rows]
 
@@ -111,7 +111,7 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
     """Build micro-batches of one query, in batch order, each with gaps and overlaps since the previous known one.
 
     Args:
-        every: whether the rows include all known micro-batches between the first and the last.
+        every: whether `found` has all known micro-batches between its first and its last.
     """
     befores = micro_batches.befores(tx, found, every=every)
     rows = [
@@ -200,7 +200,7 @@ def _text(found: Any, name: str) -> str | None:
 
 
 def joints(joined: Mapping[str, Any], kind: str) -> tuple[Joint, ...]:
-    """Offsets of a NEXT relationship; `kind` is `gap` or `overlap`."""
+    """Gaps or overlaps that a NEXT relationship records; `kind` is `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
     return tuple(Joint(*row) for row in zip(*(joined.get(f"{kind}_{name}", ()) for name in names), strict=True))
 

@@ -35,7 +35,7 @@ def intervals(
         run: id of a run, or its node's key.
         job: name of a job.
         of: a run or job, as `resolve_run_or_job` accepts it.
-        from_batch: the first batch id to show; earlier ones still count in the total.
+        from_batch: the first batch id to show; earlier micro-batches still count in the total.
         limit: maximum number of micro-batches on a page.
         cursor: `next_cursor` of the page before.
 

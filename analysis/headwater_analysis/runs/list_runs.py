@@ -1,7 +1,7 @@
 """Runs of a job, or runs that wrote or read a dataset, the latest first.
 
-A page reads one property of each run; a dataset's runs are found from the jobs that write it, never from the dataset,
-which may have a million micro-batches.
+A page reads one property of each run; a dataset's runs are found from the jobs that write (or read) it, never from the
+dataset, which may have a million micro-batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headwater_analysis.runs.run_names import resolve_owner
 from headwater_schemas.events import RunEventType
 
 PROBED = 100
-"""Maximum number of a streaming run's micro-batches to search for a dataset; a run where none has it is left out."""
+"""Maximum number of a streaming run's micro-batches to search for a dataset; if none has it, the run is left out."""
 
 _LINKS = {Role.WROTE: ("WRITES", "PRODUCED"), Role.READ: ("READS", "CONSUMED")}
 
@@ -125,7 +125,9 @@ def open_runs(
 
 
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
-    """Read runs by the statement `<which>_job` or `<which>_dataset`; `of` reads a page, `next_of` the run after one.
+    """Read runs by the statement `<which>_job` or `<which>_dataset`.
+
+    `of` reads a page, `next_of` the run after a given run.
 
     Without further parameters of the statement, runs of any state and time are read, from the latest on.
     """

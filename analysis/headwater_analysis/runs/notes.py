@@ -21,7 +21,7 @@ def notes(facets: Mapping[str, Any], *, named: bool = True) -> tuple[str, ...]:
 
     Args:
         facets: content of each facet, by its name.
-        named: whether to name datasets; False for askers who may not see all of them.
+        named: whether to name datasets; False for askers who may not see all datasets.
     """
     return tuple(_sentences(facets, _NOTES if named else _UNNAMED))
 

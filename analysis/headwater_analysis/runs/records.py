@@ -16,7 +16,7 @@ from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""Missed heartbeats after which a run counts as stopped: late ones may be in an outbox, or not yet consumed."""
+"""Missed heartbeats after which a run counts as stopped: a late heartbeat may be in an outbox, or not yet consumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +32,19 @@ class Use:
         topic_id: Kafka's id of the topic's incarnation.
         format: format of a table.
         version: snapshot id, last version of a range, or digest of a manifest.
-        from_version: for a range of a table's versions, the version before the first.
-        partitions: partitions of a table, or known ones of files: `key=value/…`.
+        from_version: for a range of a table's versions, the version before the range's first version.
+        partitions: partitions of a table, or the known partitions of files: `key=value/…`.
         partition_columns: partition columns of an output.
         partition_count: number of an output's partitions that got rows.
         branch: branch of the table that an output was written to.
         paths: listed paths of files.
         pattern: glob that matches all of the files and no others.
         uncommitted: for an output, whether only a failed run reported it.
-        inputs: for an output, keys of the datasets that went into it; None if its producer doesn't record them.
+        inputs: for an output, keys of the datasets that went into the output; None if its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: amounts, where known.
-        schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None: unknown.
-        schema_since: first report of that schema for the dataset; only for uses of a run.
+        schema_digest: digest of the schema with which the part was read or written; None: unknown.
+        schema_since: first report of this schema for the dataset; only for uses of a run.
         facets: further facets of this use in events, such as statistics and reports of a table format.
     """
 
@@ -76,12 +76,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class BusinessVersion:
-    """Reference data that a run read, and the outputs that it computed with them.
+    """Reference data that a run read, and the outputs that the run computed with these data.
 
     Attributes:
         run_id: id of the run.
         reference: part of the reference dataset that the run read: a table's version, files, offsets.
-        outputs: outputs that were computed with it, by name.
+        outputs: outputs that the run computed with the reference data, by name.
     """
 
     run_id: str
@@ -150,10 +150,10 @@ class IntervalItem:
         inputs, outputs: parts of datasets that it read and wrote.
         quality: assertions on the micro-batch.
         missing: number of unknown batches between the previous known micro-batch and this one. For the first known
-            micro-batch of a query: number of batches before it, from 0 on, without those that the graph no longer
+            micro-batch of a query: number of batches before it, from 0 on, without batches that the graph no longer
             stores individually.
         gaps: offsets that neither the previous micro-batch nor this one read.
-        overlaps: offsets that both read.
+        overlaps: offsets that both micro-batches read.
         rewinds: whether positions go back here, or belong to another incarnation of a topic.
         anew: whether a topic was deleted and recreated since the previous micro-batch.
         conflicts: conflicting reports of this micro-batch.
@@ -329,7 +329,7 @@ class RunDetails:
         campaign: backfill or other campaign to which it belongs.
         statement: text of its SQL statement.
         rows_rejected: number of rows that it left out because of their content.
-        provenance: RECONCILED for a run whose end was recovered; else null.
+        provenance: RECONCILED for a run whose end was recovered; None: any other run.
         quality: outcomes of assertions.
         intervals: number of micro-batches observed in it.
         inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run,
@@ -406,11 +406,11 @@ class QualityTurn:
     Attributes:
         query_id: id of the query; None for batch runs, which have no micro-batches.
         last_good: latest micro-batch with assertions, none of which failed; None: no such micro-batch was read.
-        first_bad: first micro-batch after it with a failed assertion; None: there is none.
+        first_bad: first micro-batch after `last_good` with a failed assertion; None: there is none.
         last_good_run, first_bad_run: runs that reported these micro-batches; for a batch job, its last good and first
             bad run.
-        failed: failed assertions of the first bad one.
-        looked_back: maximum number of micro-batches or runs that were read, the latest ones; None: all.
+        failed: failed assertions of the first bad micro-batch or run.
+        looked_back: number of latest micro-batches or runs to which the search was limited; None: no limit.
     """
 
     query_id: str | None
@@ -429,7 +429,7 @@ class Turn:
     Attributes:
         of: the job or dataset.
         last_good: latest COMPLETE run; None: there is none.
-        first_bad: first run after it that ended in FAIL or ABORT; None: there is none.
+        first_bad: first run after `last_good` that ended in FAIL or ABORT; None: there is none.
         quality: changes from good to bad quality, by assertions. For a job: one for each of its streaming queries, and
             one for its batch runs. For a dataset: one for each query that wrote it, and one for the batch runs of each
             job that read or wrote it; of these jobs, only assertions about the dataset count. Queries and jobs without

@@ -88,7 +88,7 @@ def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersio
 
 
 def uses(reader: Reader, run_id: str, role: Role, *, limit: int = 100, cursor: str | None = None) -> UsePage:
-    """List the datasets that a run read, or those that it wrote, by name, with the part of each.
+    """List the datasets that a run read (or wrote), by name, each with the part that the run used.
 
     Raises:
         NotFoundError: no such run.
@@ -147,7 +147,7 @@ def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
 
 
 def _bounded(use: Use) -> Use:
-    """Lower the certainty to UPPER_BOUND: batches between the known ones may be unknown."""
+    """Lower the certainty to UPPER_BOUND: there may be unknown batches between the known batches."""
     if use.certainty is None:
         return use
     return replace(use, certainty=weakest(use.certainty, Certainty.UPPER_BOUND))
@@ -242,9 +242,9 @@ def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
 def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
     """Versions of reference data that went into a run's outputs, in the order of its inputs.
 
-    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The version that a
-    run read explains its outputs, whenever it ran. The version of files is the list of files: a file that is
-    overwritten under its own name looks unchanged.
+    Reference data are datasets for look-ups that are declared as `reference`: currencies, airports, price lists. The
+    version that a run read explains its outputs, whenever it ran. The version of files is the list of files: a file
+    that is overwritten under its own name looks unchanged.
     """
     out = []
     for read, names in found:

@@ -39,7 +39,7 @@ class Producer:
     Attributes:
         at: end of the run, or processing time of the micro-batch.
         job: job of the run or micro-batch.
-        run_id: the run; None for a micro-batch that was reconciled.
+        run_id: id of the run; None for a micro-batch that was reconciled.
         query_id, batch_id: for a micro-batch, its query and batch.
         code_version: version of its code.
         conflict: whether the micro-batch ran again later with other offsets.

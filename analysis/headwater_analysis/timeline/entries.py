@@ -84,7 +84,7 @@ class TimelineInterval:
         produced: parts of datasets that it wrote.
         missing_before: number of unknown micro-batches between the previous one and this one.
         gaps: offsets that neither this micro-batch nor the previous one read.
-        overlaps: offsets that both of them read.
+        overlaps: offsets that both micro-batches read.
         conflicts: number of conflicting reports of the micro-batch, with other offsets.
     """
 
@@ -144,7 +144,7 @@ class Timeline:
         asset: the job or dataset.
         job: the asset, if it is a job.
         queries: all its streaming queries.
-        intervals: the latest micro-batches before the previous page, by query and batch id.
+        intervals: micro-batches of this page, by query and batch id; later pages go back in time.
         runs: latest runs, the latest first; only on the first page.
         total: number of micro-batches on all pages.
         next_cursor: cursor of the page further back in time; None at the beginning.
@@ -167,17 +167,17 @@ class OverviewBar:
         query: key of the query.
         segments: number of segments; 0 for summarized days.
         batches: number of micro-batches.
-        summarized: number of micro-batches that are only in daily summaries; their only known faults are missing ones.
+        summarized: number of micro-batches that are only in daily summaries; of faults, only missing batches are known.
         first_batch: lowest batch id.
         last_batch: highest batch id.
         first_time: lowest processing time; None if none is known.
         last_time: highest processing time, when the last micro-batch began.
         broken: number of micro-batches that don't continue the previous one: some are missing in between, or offsets
             were skipped or read twice.
-        missing: number of unknown micro-batches in between.
+        missing: number of missing micro-batches in between.
         gaps: number of times that offsets of a partition were skipped.
         overlaps: number of times that offsets of a partition were read twice.
-        rewinds: number of micro-batches with offsets that go back behind those of the previous one.
+        rewinds: number of micro-batches whose offsets go back behind the offsets of the previous micro-batch.
         conflicts: number of conflicting reports of these micro-batches, with other offsets.
         failed: number of micro-batches with a failed assertion.
         reconciled: number of micro-batches that were recovered from the checkpoint after a crash.

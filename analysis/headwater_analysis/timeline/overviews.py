@@ -1,7 +1,8 @@
 """Question `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
 
-Hardly any block is read. A query that runs every ten seconds has 6,160 segments a year. All of them are read in one
-statement, and adjacent ones are added up. A summarized day counts as one segment.
+A segment stores up to 512 micro-batches of a query, and counts them. A query that runs every ten seconds has 6,160
+segments a year. All these segments are read in one statement, and adjacent segments are added up. A summarized day
+counts as one segment.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
 
     Args:
         segments: bars of one query, one for each segment, in batch order.
-        most: at least 1.
+        most: maximum number of bars, at least 1.
     """
     width = max(1, -(-len(segments) // most))
     return [_sum(segments[at : at + width]) for at in range(0, len(segments), width)]
@@ -68,7 +69,7 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
     Args:
         segments: bars of each query's segments, by key of the query, as for `merged`.
         most: at least 1. If there are more queries than bars, each of the queries with the latest micro-batches gets
-            one.
+            one bar.
     """
     keys = [key for key, own in segments.items() if own]
 
@@ -149,7 +150,7 @@ def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple
     """Conflicting reports in each segment, by query and first batch id.
 
     A segment also counts reports as conflicting that differ only in the spelling of a dataset. So if datasets have
-    several names, the micro-batches with conflicts are read. There are few of them: micro-batches in a checkpoint that
+    several names, the micro-batches with conflicts are read. Such micro-batches are few: they are in a checkpoint that
     was read under another name.
     """
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}

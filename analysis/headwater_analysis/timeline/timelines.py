@@ -43,12 +43,12 @@ _LONGEST = 200
 
 
 def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
-    """Positions of the uses: of produced ones, or of consumed ones."""
+    """Positions of the produced uses, or of the consumed uses."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
 
 def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
-    """Breaks of a NEXT relationship: `gap` or `overlap`."""
+    """Breaks of a NEXT relationship; `kind` is `gap` or `overlap`."""
     if before is None or f"{kind}_partitions" not in before:
         return ()
     lists = (before[f"{kind}_{name}"] for name in ("datasets", "partitions", "from", "to_exclusive"))
@@ -135,7 +135,7 @@ class TimelinePage:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> TimelinePage:
-    """Return the latest `limit` micro-batches; of each query only those before `before[query key]`."""
+    """Return the latest `limit` micro-batches; of each query only micro-batches before `before[query key]`."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
     # If there are many queries, a few micro-batches of each fill a page. An extra one shows if there is a next page.
     size = min(limit, 2 * limit // max(1, len(stretches))) + 1

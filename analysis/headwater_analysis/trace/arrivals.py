@@ -17,8 +17,9 @@ class ArrivedRange:
     Attributes:
         partition: number of the partition.
         begins: first offset that Kafka still has.
-        start: first offset with a timestamp in the range or later; the partition's end offset where there is none.
-        end: first offset with a timestamp at the range's end or later; the partition's end offset where there is none.
+        start: first offset with a timestamp in the range or later; without such a record, the partition's end offset.
+        end: first offset with a timestamp at the range's end or later; without such a record, the partition's end
+            offset.
     """
 
     partition: int
@@ -33,7 +34,7 @@ class ArrivedRecords:
 
     Attributes:
         topic_id: Kafka's id of the topic's incarnation; None if the broker has no topic ids.
-        by_broker: whether the broker sets timestamps when it appends records, rather than their producer.
+        by_broker: True: the broker sets the timestamps, when it appends records. False: the producer does.
     """
 
     ranges: tuple[ArrivedRange, ...]

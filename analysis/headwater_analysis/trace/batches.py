@@ -1,4 +1,4 @@
-"""Stored micro-batches, conflicts and batch runs, by id or in order."""
+"""Micro-batches, conflicting reports of micro-batches, and batch runs, as the graph stores them."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class _Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(_Execution):
-    """A micro-batch from an Interval or Conflict, or several consecutive ones from `first` to `last`.
+    """A micro-batch, or several consecutive micro-batches, built from the row of an Interval or Conflict.
 
     Attributes:
         conflict: whether this is a report that lost to another report of the same micro-batch with other positions.
         query: key of its query.
-        first, last: batch ids.
+        first, last: first and last batch id, both included.
     """
 
     conflict: bool
@@ -183,7 +183,10 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
 
 
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
-    """Offset range by partition of a Kafka position, empty ranges included; of a table range: {VERSIONS: versions}."""
+    """Offset range of each partition in a Kafka position, empty ranges included.
+
+    A range of table versions gives {VERSIONS: range}.
+    """
     if position.get("position") == "kafka":
         ranges = zip(position["from"], position["to_exclusive"], strict=True)
         return dict(zip(position["partitions"], ranges, strict=True))

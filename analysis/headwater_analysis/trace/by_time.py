@@ -66,7 +66,7 @@ def first_after(
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
     """Find the first batch that may have been running at a time.
 
-    It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
+    It is the last batch that is known to have begun at or before `time`; without such a batch, the query's first batch.
 
     Args:
         after: result of `first_after` for this query.
@@ -105,9 +105,9 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
-    then = "until the part was read may have written"
+    clause = "until the part was read may have written"
     if not context.backward:
-        then = "since the part was written may have read"
+        clause = "since the part was written may have read"
     return HopDraft(
         key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
@@ -115,13 +115,16 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
         outputs=used if context.backward else others,
         certainty=certainty,
         overall=overall(certainty, [pending]),
-        why=f"{why} So any micro-batch of the query {then} it.",
+        why=f"{why} So any micro-batch of the query {clause} it.",
         pendings=(pending,),
     )
 
 
 def ends(context: Context, query: Query, first: int, last: int, most: int = STRETCH) -> tuple[list[Batch], bool]:
-    """Return the micro-batches from `first` to `last` and True; if there are `most`, only the two ends and False."""
+    """Return the micro-batches from `first` to `last`, and True.
+
+    If there are more than `most`, return only the first and the last of them, and False.
+    """
     [batches] = stretches(context.tx, [(query.key, first, last)], most)
     if len(batches) < most or batches[-1].last >= last:
         return batches, True

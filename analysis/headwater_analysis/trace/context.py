@@ -21,7 +21,7 @@ Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFact
 
 
 DatasetTimes: TypeAlias = tuple[str, datetime | None, datetime | None]
-"""Key of a dataset, since when, and until when; None: no limit."""
+"""Key of a dataset, and start and end of a time range; None: no bound."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Context:
         archive: archive of micro-batches that the graph no longer stores individually; None: no archive.
         arrivals: looks up in Kafka when records arrived; None: no access to Kafka.
         notes: further remarks for the answer.
-        cut: whether something was left out.
+        cut: whether a limit left something out.
         goes_on: whether there may be a hop after the current one.
     """
 
@@ -119,10 +119,12 @@ class Context:
         return [self._runs[key] for key in wanted if key in self._runs]
 
     def runs_of(self, wanted: Sequence[DatasetTimes]) -> list[list[Run]]:
-        """Batch runs of the jobs that read each dataset, by job and start (backwards: that write it, the latest first).
+        """Batch runs of the jobs that read each dataset, by job and start.
 
-        Runs that ended before `since` (backwards: that began after `until`) are left out. At most `limit` of each job
-        are returned.
+        Backwards: runs of the jobs that write the dataset, the latest first.
+
+        Runs that ended before the start of the time range (backwards: that began after its end) are left out. At most
+        `limit` runs of each job are returned.
         """
         wants = [{"n": n, "dataset": key, "since": begin, "until": end} for n, (key, begin, end) in enumerate(wanted)]
         if not wants:

@@ -13,7 +13,7 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Micro-batches form one step up to this distance of their batch ids. Micro-batches between them used no wanted offset.
+# Maximum distance between neighbouring batch ids of one step. The micro-batches in between used no wanted offset.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
@@ -27,7 +27,7 @@ class PendingPart:
 
     Attributes:
         name: key of the dataset under one of its names; the graph stores uses under each name.
-        after: hop that wrote it (backwards: read it); 0 at the trace's start.
+        after: number of the hop that wrote the part (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
     """
 
@@ -61,7 +61,7 @@ class PossibleUse:
     """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
-        hole: their batch ids, and the known micro-batches around them.
+        hole: the missing batch ids, and the known micro-batches before and after them.
         part: possible overlap with the wanted part.
     """
 
@@ -76,7 +76,7 @@ class HopDraft:
     """A hop without its number.
 
     Attributes:
-        key: identity of the step.
+        key: identity of the step: a text with the key of the query or run, first and last batch id (0 for a run).
         pendings: parts that led to the step.
     """
 
@@ -134,8 +134,8 @@ def _is_next(one: PartUse, other: PartUse) -> bool:
 
 def _used_again(one: PartUse, other: PartUse) -> bool:
     """Return whether both certainly used common offsets. Overlapping upper bounds don't prove this."""
-    mine, theirs = certainly_used([one]), certainly_used([other])
-    return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
+    by_one, by_other = certainly_used([one]), certainly_used([other])
+    return any(intersection(by_one[topic], by_other[topic]) for topic in by_one.keys() & by_other.keys())
 
 
 def certainly_used(taken: Iterable[PartUse]) -> dict[tuple[str, str | None], Spans]:
@@ -163,7 +163,7 @@ def micro_batches(
         batches: at least one, in order of batch ids.
         count: number of batches that used the part.
         keeps: whether the query keeps state.
-        spread: first and last batch to which the query's state carries the part; None: those of `batches`.
+        spread: first and last batch to which the query's state carries the part; None: the first and last of `batches`.
     """
     first, last = batches[0].first, batches[-1].last
     return Step(

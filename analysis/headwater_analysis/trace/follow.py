@@ -58,9 +58,10 @@ class _Followed:
 
     Attributes:
         offsets: followed offsets, by key of the dataset and topic id.
-        files: key of the dataset, and path.
-        others: identifying fields of parts of other kinds, and of lists of files.
-        unknown: by key of the dataset: bound of time of its UNKNOWN part that was followed; None: no bound.
+        files: key of the dataset, and canonical path, of each followed file.
+        others: identifying fields of FILES, SNAPSHOT, CHANGES and OTHER parts.
+        unknown: `since` (backwards: `until`) of the UNKNOWN part that was followed, by key of the dataset; None: no
+            bound.
         by_time: ranges of batch ids (inclusive) of steps bounded only by time, by the first item of `HopDraft.key`.
     """
 
@@ -105,10 +106,10 @@ class _Followed:
         return True
 
     def _offsets(self, part: Part) -> Part | None:
-        mine = spans_of(part.offsets)
+        wanted = spans_of(part.offsets)
         seen = self.offsets.get((part.dataset.key, part.topic_id), {})
-        new = difference(mine, seen)
-        self.offsets[part.dataset.key, part.topic_id] = union([*flat(seen), *flat(mine)])
+        new = difference(wanted, seen)
+        self.offsets[part.dataset.key, part.topic_id] = union([*flat(seen), *flat(wanted)])
         return replace(part, offsets=offsets(new)) if new else None
 
 
@@ -127,9 +128,9 @@ def follow(
         start: parts at which the trace begins.
         depth: maximum number of hops; None: no limit.
         limit: maximum number of steps in all.
-        first: hops that are known already and led to `start`.
-        passes: whether the trace goes through a hop with these inputs. Another hop of the same step may have others.
-            None: through all.
+        first: hops that are known already. The trace continues from their outputs (backwards: inputs), too.
+        passes: condition that hops must meet; other hops are left out. Two hops of one step may differ in their inputs.
+            None: no condition.
     """
     followed = _Followed()
     first = [_shown(context, hop) for hop in first]
@@ -210,7 +211,7 @@ def _pendings(
 
 
 def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
-    """Keys of the parts' datasets that anything reads (backwards: writes)."""
+    """Keys of those datasets of the parts that anything reads (backwards: writes)."""
     keys = {pending.name for pending in pendings}
     context.datasets.know(keys)
     return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}

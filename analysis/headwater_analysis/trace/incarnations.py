@@ -2,7 +2,7 @@
 
 A question with only offsets means records of any incarnation. If several incarnations are known, the answer names:
 
-- the incarnation of each hit;
+- the incarnation of each hit (a micro-batch that used some of the offsets);
 - the offsets of the latest incarnation that no known step used.
 """
 
@@ -21,15 +21,15 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Maximum number of rewinds to examine per query; the latest ones are examined."""
+"""Maximum number of a query's rewinds (points where its offsets go back) to examine: the latest rewinds."""
 
 
 class Incarnations:
     """Incarnations of topics for which a trace gives offsets without an incarnation.
 
     Args:
-        found: results of the searches for offsets.
-        queries: queries that use the topics, by key of the dataset.
+        found: parts, each with the result of the search for its offsets in one query.
+        queries: queries that use the topics, by key of the topic.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Incarnations:
     ) -> None:
         self._context = context
         self._latest: dict[str, str] = {}
-        """Latest incarnation by key of the dataset, where several are known."""
+        """Topic id of the latest incarnation, by key of the topic; only topics with several known incarnations."""
         asked = {p.part.dataset.key: p for p, _ in found if p.after == 0 and p.part.topic_id is None}
         for key, pending in asked.items():
             used = {
@@ -69,7 +69,7 @@ class Incarnations:
         )
 
     def note(self, found: Iterable[tuple[PendingPart, Located]]) -> None:
-        """Note the offsets of the latest incarnation that no known step used."""
+        """Add a note on the offsets of the latest incarnation that no known micro-batch used."""
         left: dict[str, tuple[Part, Spans]] = {}
         for pending, located in found:
             key = located.want.dataset
@@ -99,7 +99,10 @@ def ids(located: Located, hit: OffsetHit) -> set[str]:
 
 
 def _last_used(context: Context, key: str, queries: Iterable[Query]) -> list[tuple[bool, datetime | int, str]]:
-    """Incarnation that the last micro-batch of each query used, with a sort key: batches without a time come first."""
+    """Topic ids that each query's last micro-batch used.
+
+    Each item begins with two sort keys: whether the batch's start is known, and the start, or else the batch id.
+    """
     out: list[tuple[bool, datetime | int, str]] = []
     for query in queries:
         last = context.last_batch(query)

@@ -19,7 +19,7 @@ from headwater_graph.words import path_mark
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
 _FEW_MARKS = 16
-"""Maximum number of marks to search in a micro-batch's texts before it is decoded."""
+"""Maximum number of marks for which micro-batches without any of these marks are skipped undecoded."""
 _AT_ONCE = 16
 """Number of segments that one statement reads."""
 
@@ -38,7 +38,7 @@ def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[lis
 
 
 def path_users(context: Context, paths: Iterable[str], *, produced: bool) -> tuple[list[Batch], list[Run]]:
-    """Micro-batches and runs that read files or partitions, or wrote them."""
+    """Micro-batches and runs that read (or wrote) files or partitions."""
     return _by_marks(context, sorted({path_mark(path) for path in paths}), produced=produced)
 
 
@@ -56,7 +56,7 @@ def _users(context: Context, pendings: Sequence[PendingPart]) -> tuple[list[Batc
 
 
 def version_users(context: Context, versions: Sequence[str]) -> tuple[list[Batch], list[Run]]:
-    """Micro-batches and runs that read or wrote versions, by key of the version."""
+    """Micro-batches and runs that read or wrote versions, given the keys of the versions."""
     if not versions:
         return [], []
     asked = {"versions": list(versions), "limit": context.limit}

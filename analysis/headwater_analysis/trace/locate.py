@@ -1,10 +1,10 @@
 """Search for the micro-batches that read or wrote given offsets.
 
 - A query's offsets grow from batch to batch. So a search finds the first batch that reaches an offset. The batches
-  after it are read until one begins behind the wanted offsets.
+  after it are read until one begins after the wanted offsets.
 - Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched separately.
-- Batches whose inputs or outputs aren't recorded are skipped. If no other batch has the offsets, such a batch
-  becomes a guess: it may have read them.
+- Batches that don't record their offsets are skipped. If no other batch has the wanted offsets, such a batch becomes a
+  guess: it may have used the wanted offsets.
 - Likewise, missing batch ids become a hole.
 """
 
@@ -35,13 +35,13 @@ from headwater_schemas.events import Certainty
 FEW = 4
 """Number of batches to read first, from the one that a search found; one or two are mostly enough."""
 STRETCH = 64
-"""Number of batches to read next if the first ones aren't enough."""
+"""Number of batches to read next if `FEW` aren't enough."""
 WINDOW = 16
 """Maximum number of batches that a probe of a second search reads to find one that records its offsets."""
 MOST_SPANS = 16
 """Maximum number of offset ranges without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Maximum number of batches that a hop reads; of a longer range, it reads the first ones and the last one."""
+"""Maximum number of batches that a hop reads; of a longer range, it reads the first batches and the last batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class MissingBatches:
 
     Attributes:
         first, last: first and last missing id.
-        before: known batch before them; None: they are the query's first.
-        spans: wanted offsets that one of them may have read (or written).
+        before: known batch before the missing ids; None: no batch comes before them.
+        spans: wanted offsets that a missing batch may have read (or written).
     """
 
     first: int
@@ -87,14 +87,14 @@ class Located:
 
     Attributes:
         hits: micro-batches that have wanted offsets, by batch id.
-        guesses: micro-batches without a record that may have the missing offsets, by batch id.
-        holes: missing batch ids that may have the missing offsets, by batch id.
+        guesses: micro-batches that don't record their offsets, and may have used the offsets in `left`, by batch id.
+        holes: missing micro-batches that may have used the offsets in `left`, by batch id.
         left: wanted offsets that no hit has.
         recorded: whether any micro-batch of the query records its offsets of the dataset.
         met_unknown: whether the search read a micro-batch that doesn't record its offsets of the dataset.
         seen: micro-batches that were read, by their first id.
-        earlier: last known micro-batch before some of the hits, by the hit's first id.
-        unreached: pairs of a piece and a partition such that no batch of the piece reaches a wanted offset.
+        earlier: for the first id of a micro-batch that was read: the micro-batch before it, where known.
+        unreached: pairs of a piece (first and last batch id) and a partition in which no batch reaches a wanted offset.
         rewinds: first batch of each piece after the first piece.
         cut: whether a range of more than MOST_BATCHES was read only in part: its last batch is then a hit, and batches
             in between are left out.
@@ -121,7 +121,8 @@ def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
         return out
     for located in out:
         located.rewinds = located.want.query.rewinds
-    # All partitions at once: mostly the same batches use them. The rest is searched partition by partition.
+    # Search all partitions at once, since mostly the same batches use all of them; then the rest, partition by
+    # partition.
     _find(tx, [(located, piece, located.want.spans) for located in out for piece in located.want.query.pieces])
     second = [
         (located, piece, {partition: spans})
@@ -190,9 +191,9 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: in
 
 
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
-    """Add guesses and holes for the offsets that are left: batches without a record, and missing ids.
+    """Add guesses (batches that don't record their offsets) and holes (missing ids) for the offsets that are left.
 
-    The offsets lie between the first batch that reaches them and the last recorded batch before it.
+    Such offsets lie between the first batch that reaches them and the last batch before it that records its offsets.
     """
     single: list[Job] = [
         (located, piece, {partition: [span]})
@@ -221,7 +222,7 @@ def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> 
 
 
 def _left(located: Located, partition: int) -> list[tuple[int, int]]:
-    """Ranges of a partition that are left, at most MOST_SPANS, split at offsets of batches with an empty range."""
+    """Wanted ranges of a partition that no hit has, at most MOST_SPANS, split where a batch read an empty range."""
     points: set[int] = set()
     for batch in located.seen.values():
         uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
@@ -236,11 +237,14 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
 
 
 Neighbours = tuple[int, list[Batch], bool]
-"""Id of the first batch that reaches an offset; batches before it, the latest first; whether none is earlier."""
+"""Id of the first batch that reaches an offset; earlier batches, the latest first; whether these are all of them."""
 
 
 def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
-    """Find the batches around each job's range. Searches only if the batches already read don't show them."""
+    """Find the batches next to each job's range of offsets.
+
+    Searches the graph only if the batches that were read already don't show these neighbours.
+    """
     out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
@@ -361,8 +365,8 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
-        # Two sources may read one topic at different speeds. One source suffices to reach an offset; both must be past
-        # it to be past the offset.
+        # Two sources may read one topic at different speeds. A batch reaches an offset if one source does, and is past
+        # the offset if all sources are.
         return all(reached_each) if test is _is_past else any(reached_each)
 
     near = None
@@ -378,17 +382,17 @@ def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
-    """Return whether a range ends behind the first wanted offset, of any partition."""
+    """Return whether the range of any partition ends after the partition's first wanted offset."""
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
 
 def _is_past(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
-    """Return whether every listed range begins behind the last wanted offset."""
+    """Return whether every listed range begins after its partition's last wanted offset."""
     return all(ranges[partition][0] >= wanted[-1][1] for partition, wanted in spans.items() if partition in ranges)
 
 
 def _collect(job: Job, batches: Sequence[Batch]) -> bool:
-    """Add the consecutive batches with wanted offsets to the hits; True once a batch is past all wanted offsets."""
+    """Add consecutive batches with wanted offsets to the hits; return True once a batch is past all these offsets."""
     located, _, spans = job
     located.seen |= {batch.first: batch for batch in batches}
     located.earlier |= {later.first: earlier for earlier, later in pairwise(batches)}
@@ -414,7 +418,7 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
 
 
 def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
-    """Return whether all offsets of the dataset that a batch used are behind the wanted ones."""
+    """Return whether all offsets of the dataset that a batch used are after the wanted offsets."""
     located, _, spans = job
     ranges: dict[int, tuple[int, int]] = {}
     for use in uses:
@@ -436,7 +440,7 @@ def _collect_until_past(job: Job, batches: Sequence[StoredMicroBatch]) -> bool:
 def _up_to_past(
     job: Job, batches: Sequence[StoredMicroBatch]
 ) -> tuple[Sequence[StoredMicroBatch], Sequence[StoredMicroBatch]]:
-    """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
+    """Split off the first batch that is past all wanted offsets; later batches needn't be decoded."""
     located, _, spans = job
     want = located.want
     type_ = RelType.PRODUCED if want.produced else RelType.CONSUMED

@@ -1,4 +1,4 @@
-"""Overlap of a dataset's use with a given part, and its certainty."""
+"""Overlap of a recorded use (a read or write of a dataset) with a wanted part, and its certainty."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """Searchable spans of a part: offsets or numeric versions."""
+    """Searchable spans of a part: offsets or numeric versions; empty for other parts."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:
@@ -84,7 +84,8 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 def _is_apart(part: Part, use: StoredUse) -> bool:
     """Return whether use and part have no data in common, because their partitions differ.
 
-    A read version includes data of earlier versions, in partitions that its own commit didn't touch.
+    A write is never apart from a table version: the version also has data of earlier writes, in partitions that its own
+    commit didn't touch.
     """
     return not (use.produced and part.kind in _VERSIONED) and are_apart(partitions_of(part), use.partitions)
 
@@ -132,10 +133,10 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
-    """Match snapshots whose ids don't grow: a range includes its last snapshot; its other snapshots are unknown."""
-    theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
-    if part.version is not None and bare_version(theirs) == bare_version(part.version):
-        within = ":" in theirs or ":" in part.version
+    """Match snapshots whose ids don't grow: of a range of snapshots, only the last one is known."""
+    used_version = use.properties.get("to_version") or use.properties["snapshot_id"]
+    if part.version is not None and bare_version(used_version) == bare_version(part.version):
+        within = ":" in used_version or ":" in part.version
         certainty = Certainty.UPPER_BOUND if within else use.certainty
         return PartMatch(
             part, certainty, f"It {verb} {described(part)}." if not within else f"It {verb} some or all of it."
@@ -151,13 +152,13 @@ def _version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
 
 
 def _later_version(part: Part, use: StoredUse, verb: str) -> PartMatch | None:
-    """Match a later snapshot, which holds the data of earlier ones until it is overwritten."""
+    """Match a later snapshot, which holds the data of earlier snapshots until this data is overwritten."""
     if use.kind is not PartKind.SNAPSHOT or use.produced or part.kind not in (PartKind.SNAPSHOT, PartKind.CHANGES):
         return None
-    mine, theirs = spans_of_part(part), use.spans
-    if mine and theirs and max(mine) == max(theirs):
-        [partition] = mine
-        if theirs[partition][-1][1] < mine[partition][0][1]:
+    wanted, used = spans_of_part(part), use.spans
+    if wanted and used and max(wanted) == max(used):
+        [partition] = wanted
+        if used[partition][-1][1] < wanted[partition][0][1]:
             return None
     version = use.properties["snapshot_id"]
     why = f"It {verb} the later version {version}, which may still hold what {described(part)} added."

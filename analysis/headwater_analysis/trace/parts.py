@@ -1,4 +1,4 @@
-"""Merge of the parts that several runs or micro-batches used, so that an answer has few parts for each dataset."""
+"""Parts of datasets: cache of their datasets, splitting, and merging, so that an answer has few parts per dataset."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_FILES = 1_000
 class Datasets:
     """Cache of datasets by key, with their identity (module `identity`).
 
-    The graph stores a use under the name that the job had for the dataset. So users of a part are searched under each
-    name (`names_of`). Answers show parts and micro-batches under one name (`shown`).
+    The graph stores a use (a read or write) under the name that the job had for the dataset. So users of a part are
+    searched under each name (`names_of`). Answers show parts and micro-batches under one name (`shown`).
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -36,7 +36,7 @@ class Datasets:
         self._used: dict[str, tuple[bool, bool]] = {}
 
     def know(self, keys: Iterable[str]) -> None:
-        """Look several datasets up at once."""
+        """Look up the datasets that aren't cached yet, in one statement."""
         if missing := self.unknown(keys):
             self.learn(prefetch(self._tx, datasets=missing).datasets)
 
@@ -79,10 +79,10 @@ class Datasets:
         return self._identities.shown(key)
 
     def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
-        """Pairs of a key and a part, for each name of the part's dataset.
+        """Pairs for each name of the part's dataset: the key under this name, and the part.
 
-        For a temporary name, the part is limited to the time of this name. The dataset of each part is the one that
-        answers show.
+        If the dataset had the name only for some time, the part's times are limited to this time, except for offsets.
+        The part's `dataset` is the one that answers show.
         """
         out = []
         for key, since, until in self._identities.spans(part.dataset.key):
@@ -106,7 +106,9 @@ def is_empty(part: Part) -> bool:
 
 
 def split_by_partition(part: Part, partitions: Collection[str]) -> tuple[Part | None, Part | None]:
-    """Split a part into the data of some partitions, and the rest with all data of unknown partitions; None: nothing.
+    """Split a part into its data in these partitions, and the rest; None: nothing.
+
+    Data of unknown partitions is in the rest.
 
     Args:
         partitions: partitions as `key=value` paths.
@@ -121,7 +123,7 @@ def split_by_partition(part: Part, partitions: Collection[str]) -> tuple[Part | 
 
 
 def split_by_file(part: Part, is_taken: Callable[[str], bool]) -> tuple[Part | None, Part | None]:
-    """Split a part into the listed files that are taken, and the rest; None: nothing."""
+    """Split a part into its listed files for which `is_taken` is true, and the rest; None: nothing."""
     taken = tuple(path for path in part.files if is_taken(path)) if part.kind is PartKind.FILES else ()
     if not taken:
         return None, part
@@ -139,7 +141,7 @@ def given(
     Backwards: inputs that may have gone into the datasets.
 
     Args:
-        used: runs or micro-batches, each with the keys of the datasets of the traced parts.
+        used: runs or micro-batches, each with the keys of the traced parts' datasets that it used.
     """
     related = made_into if backward else made_from
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in related(each.uses, keys)]
@@ -149,7 +151,7 @@ def given(
 
 
 def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
-    """Merge uses, each paired with its run or micro-batch, to parts."""
+    """Convert uses, each paired with its run or micro-batch, to parts, and merge these."""
     datasets.know(use.dataset for _, use in used)
     return join(_part(owner, use, datasets) for owner, use in used)
 
@@ -164,7 +166,7 @@ def possible(part: Part) -> Part:
 
 
 def join(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Merge parts of one dataset and kind, if that loses nothing."""
+    """Merge the offsets, files and unknown parts of each dataset; parts of other kinds are only deduplicated."""
     groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.dataset.key, part.kind, part.topic_id].append(part)
@@ -216,9 +218,11 @@ def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
 
 
 def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
-    """Upper bound of the parts from one micro-batch of a query to another, without reading those in between.
+    """Upper bound of the parts that a query's micro-batches from `first` to `last` used.
 
-    Offsets only grow within a piece of a query, so they lie between the start of `first` and the end of `last`.
+    The batches in between aren't read.
+
+    A query's offsets grow from batch to batch, so all offsets lie between the start of `first` and the end of `last`.
     """
     out: list[Part] = []
     ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}

@@ -1,4 +1,4 @@
-"""Plans that keep state or drop records, each looked up once per question."""
+"""Plans (column lineages of jobs) that keep state or drop records, each looked up once per question."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class PlanSteps(NamedTuple):
-    """Completeness of a known plan, and those kinds of its steps that `prefetch` looks up."""
+    """Completeness of a known plan, and kinds of its steps, as far as `prefetch` looks up these kinds."""
 
     complete: bool | None
     kinds: Sequence[str]
 
 
 def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]:
-    """Steps of the known plans among these."""
+    """Look up the steps of these plans; plans that the graph lacks are left out."""
     asked = list(plans)
     if unknown := unknown_plans(tx, asked):
         learn_plans(tx, unknown, prefetch(tx, plans=unknown).plans)
@@ -68,7 +68,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Cache looked-up plans. Each found plan has its number among the asked ones, its completeness and its steps."""
+    """Cache looked-up plans. Each found plan has its index in `asked`, its completeness and its steps."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

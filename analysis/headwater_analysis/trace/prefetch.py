@@ -36,7 +36,8 @@ class Prefetched(NamedTuple):
 
     Attributes:
         datasets: of each dataset its properties, whether anything reads it, and whether anything writes it.
-        plans: of each known plan its number, whether it is complete, and its steps among the requested kinds.
+        plans: of each known plan its index among the asked plans, whether it is complete, and its steps that keep state
+            or may drop records.
         users: of each dataset its key, whether batch runs read it (backwards: write it), and the queries that do.
     """
 

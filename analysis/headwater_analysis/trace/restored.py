@@ -1,4 +1,4 @@
-"""Restored versions of tables: what a RESTORE made the contents of a table again, and when that had been written."""
+"""Versions to which a RESTORE set Delta tables back, and the times when these versions were written."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ORDERED: Final = "delta"
 
 @dataclass(frozen=True, slots=True)
 class RestoredVersion:
-    """Version of a table that a later write made its contents again.
+    """Version to which a RESTORE set a table back.
 
     Attributes:
-        version: number of the version; None: not known.
-        committed: time by which that version had been written; None: not known.
+        version: number of the version; None: unknown.
+        committed: when the run or micro-batch that wrote the version ended; None: unknown.
     """
 
     version: int | None
@@ -32,7 +32,7 @@ class RestoredVersion:
 
 
 def is_restore(use: StoredUse) -> bool:
-    """Return whether a use made a table what it was at an earlier version."""
+    """Return whether a use is a RESTORE, which sets a table back to an earlier version."""
     return use.produced and str(use.properties.get("operation", "")).lower() == "restore"
 
 
@@ -40,7 +40,7 @@ def restored_version(context: Context, run: Run, dataset: str) -> RestoredVersio
     """Find the version that a RESTORE read: its one input, the table itself.
 
     Args:
-        dataset: key of the table, by any of its names.
+        dataset: key of the table under any of its names.
     """
     names = context.datasets.keys_of(context.datasets.shown_key(dataset))
     read = [_exact(each) for name in names for each in run.reads(name)]
@@ -50,7 +50,7 @@ def restored_version(context: Context, run: Run, dataset: str) -> RestoredVersio
     keys = [version_key(context.tx.tenant, name, _ORDERED, str(version)) for name in names]
     batches, runs = version_users(context, keys)
     users: list[Batch | Run] = [*batches, *runs]
-    # A table that was made again has the same numbers again: the latest writer counts.
+    # A table that was deleted and created again reuses version numbers: the latest writer counts.
     wrote = [
         each.ended_at
         for each in users
@@ -61,10 +61,10 @@ def restored_version(context: Context, run: Run, dataset: str) -> RestoredVersio
 
 
 def read_before(context: Context, part: Part, run: Run, dataset: str) -> bool:
-    """Return whether a run is a RESTORE to a version that is certain to be from before a part was written.
+    """Return whether a run is a RESTORE to a version that was certainly written before a part.
 
     Args:
-        dataset: key of the table, by the name that the run has for it.
+        dataset: key of the table under the name that the run used.
     """
     if part.since is None or not any(map(is_restore, run.writes(dataset))):
         return False

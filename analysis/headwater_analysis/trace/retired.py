@@ -1,4 +1,4 @@
-"""Micro-batches that the graph no longer stores individually, and their summaries: a day's total use."""
+"""Micro-batches that the graph no longer stores individually, and the parts in their summaries by day."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Retired:
     Attributes:
         summarized: batch ids with a summary.
         dropped: batch ids without a summary.
-        parts: outputs (backwards: inputs) of the summarized micro-batches, for whole days.
+        parts: outputs (backwards: inputs) of the summarized micro-batches, for whole days; for dropped micro-batches,
+            unknown parts.
         why: sentences on these micro-batches.
     """
 
@@ -71,13 +72,13 @@ def parts_of(
     """Merged outputs (backwards: inputs) of a summary's micro-batches.
 
     Args:
-        uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
+        uses: type, key of the dataset and properties of each CONSUMED and PRODUCED relationship.
     """
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
-    wanted = [(dataset, of) for type_, dataset, of in uses if (type_ == "CONSUMED") is context.backward]
+    wanted = [(dataset, position) for type_, dataset, position in uses if (type_ == "CONSUMED") is context.backward]
     context.datasets.know(dataset for dataset, _ in wanted)
     out = []
-    for dataset, of in wanted:
+    for dataset, position in wanted:
         part = Part(
             dataset=context.datasets[dataset],
             kind=PartKind.UNKNOWN,
@@ -85,12 +86,12 @@ def parts_of(
             since=began,
             until=ended,
         )
-        if "from" in of:
+        if "from" in position:
             part = Part(
                 dataset=part.dataset,
                 kind=PartKind.OFFSETS,
                 certainty=Certainty.UPPER_BOUND,
-                offsets=offsets(kafka_spans(of)),
+                offsets=offsets(kafka_spans(position)),
             )
         out.append(part)
     return out

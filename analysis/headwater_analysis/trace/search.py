@@ -1,8 +1,8 @@
-"""32-ary search by batch id: finds the first interval of a query that meets a condition.
+"""32-ary search by batch id: finds the first interval (stored micro-batch) of a query that meets a condition.
 
-The condition must be monotone: false before some interval, and true for it and all later ones. Each round reads 31
-intervals by the index on (query, batch id), for all searches at once. Among a million intervals this takes four rounds,
-even if ids are missing.
+The condition must be monotone: false before some interval, and true for this interval and all later intervals. Each
+round reads 31 intervals by the index on (query, batch id), for all searches at once. Among a million intervals this
+takes four rounds, even if ids are missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 
 FAN_OUT = 32
 _WIDE = 256
-"""Number of consecutive intervals that a probe reads to find one with a time: reconciled intervals may lack it."""
+"""Number of consecutive intervals that a probe reads to find one with a time: reconciled intervals may have none."""
 
 
 @dataclass(slots=True)
@@ -38,9 +38,9 @@ class Search:
         first, last: batch ids to search, both included.
         reached: condition on an interval's row; returns None if the row lacks the value, which counts as false.
         dataset: key of the dataset whose positions the rows have.
-        by: property in the rows, for a search by time or watermark.
+        by: property that a search by time compares: `processing_time`, `watermark_before` or `watermark_after`.
         near: partition and offset near which the search probably ends; None: unknown.
-        found: first batch of the first interval that meets the condition; None if none does.
+        found: batch id of the first interval that meets the condition; None if no interval does.
         met_unknown: whether some row lacked the value.
     """
 
@@ -148,7 +148,8 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
         probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
         answers = stored_batches(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
         rows: dict[tuple[int, int], list[Row]] = {
-            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, answers, strict=True)
+            (n, at): [read(open_[n], each) for each in batches]
+            for (n, at), batches in zip(probes, answers, strict=True)
         }
         for n, search in enumerate(open_):
             search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
@@ -168,7 +169,7 @@ def _is_near(search: Search) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Offsets of a dataset in a segment.
+    """Offsets of a topic's partition in a segment (up to 512 consecutive micro-batches of a query, in blocks).
 
     Attributes:
         start: first batch id of the segment.
@@ -193,7 +194,7 @@ class Guide:
 
 
 def add_guide(tx: Transaction, query: str, dataset: str, type_: str, guide: Guide) -> None:
-    """Cache the location of offsets that a query read (CONSUMED) or wrote (PRODUCED)."""
+    """Cache a guide to the offsets of a dataset that a query read (CONSUMED) or wrote (PRODUCED)."""
     _guides(tx).setdefault((query, dataset, type_), []).append(guide)
 
 
@@ -203,9 +204,9 @@ def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
 
 
 def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
-    """Narrow searches by the properties of segments to mostly one block.
+    """Narrow searches by cached guides, mostly to one block of a segment.
 
-    Searches whose result lies elsewhere simply continue.
+    A search whose result lies elsewhere isn't narrowed that far; its result is correct, too.
     """
     guides = _guides(tx)
     for search in searches:
@@ -220,7 +221,7 @@ def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Rea
 
 
 def _look_between(tx: Transaction, search: Search, read: Read, first: int, last: int) -> None:
-    """Look at the first and the last micro-batch of a range of batch ids, which lies in one segment that is cached."""
+    """Narrow a search by the first and the last micro-batch of a range of batch ids within one cached segment."""
     for backwards in (False, True):
         for batch in stored_batches(tx, [Stretch(search.query, first, last)], 1, backwards=backwards)[0]:
             if search.left[0] <= batch.batch_id <= search.left[1]:
@@ -237,7 +238,7 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
 
 
 def _offset_rows(row: Record) -> Iterable[Row]:
-    # The segment's offsets include those of conflicting reports, which aren't searched.
+    # The segment's offsets include offsets of conflicting reports, which aren't searched.
     if row["contested"]:
         return ()
     return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)
@@ -343,7 +344,7 @@ def _time(search: Search, batch: StoredMicroBatch) -> Row:
 
 
 def reached_after(time: datetime, *, inclusive: bool) -> Callable[[Row], bool | None]:
-    """Condition on a row's `time`, for `Search.reached`: it is after `time` (`inclusive`: or equal to it)."""
+    """Condition for `Search.reached`: the row's time is after the given time (`inclusive`: or equal)."""
 
     def reached(row: Row) -> bool | None:
         own = moment(row["time"])
@@ -353,5 +354,5 @@ def reached_after(time: datetime, *, inclusive: bool) -> Callable[[Row], bool | 
 
 
 def is_after(one: datetime, time: datetime, *, inclusive: bool) -> bool:
-    """Return whether a time is after another one (`inclusive`: or equal to it)."""
+    """Return whether `one` is after `time` (`inclusive`: or equal to it)."""
     return one > time or (inclusive and one == time)

@@ -37,7 +37,7 @@ _SECOND = timedelta(seconds=1)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Types of datasets without offsets. Other and unknown types may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
-# Formats with version ids of their own; a manifest's version is its digest.
+# Formats that have version ids. A manifest of files has a digest as its version.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
 
 
@@ -65,11 +65,12 @@ class Times:
 
     Attributes:
         topic: name, as `resolve_dataset` accepts it.
-        partition: number of the partition; None: all of them.
-        start: a time.
-        end: a later time, exclusive; if equal to `start`, one second from that time.
-        read: False: times are timestamps in Kafka. True: times are when micro-batches and batch runs read the records
-            (backwards: wrote them); if both times are equal, the records that were being read at that time.
+        partition: number of the partition; None: all partitions.
+        start: start of the time range, inclusive.
+        end: end of the time range, exclusive; if equal to `start` and `read` is False, the range is one second long.
+        read: False: the times are timestamps in Kafka. True: the times are when micro-batches and batch runs read the
+            records (backwards: wrote them). If both times are equal, the records that were being read at that time are
+            meant.
     """
 
     topic: str
@@ -88,7 +89,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class VersionOf:
-    """Version of a table: snapshot id or version number. `format` None: delta, iceberg, hudi or a manifest of files."""
+    """Version of a table: snapshot id or version number. Without a `format`, all formats are tried in turn."""
 
     dataset: str
     version: str
@@ -110,7 +111,7 @@ def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets
 
 
 _MOST_PATH = 8_192
-"""Maximum length of a requested path, in characters: all folders that contain it are looked up, too."""
+"""Maximum length of a requested path, in characters: each folder that contains the path is looked up, too."""
 Start = Offsets | Times | Path | VersionOf
 Starts = Start | Sequence[Offsets | Times]
 """Start of a trace: one part, or several parts of topics."""
@@ -134,7 +135,7 @@ def trace(
         depth: maximum number of hops from the part; None: all.
         limit: maximum number of steps in the answer, and of runs and micro-batches that one look-up reads.
         horizon: longest time behind the watermark for which a query's state keeps a record: the watermark's delay plus
-            the length of a window. None: as the query's starts reported it; if they didn't, no limit.
+            the length of a window. None: the horizon that the query's starts reported; if they reported none, no limit.
         archive: archive of micro-batches that the graph no longer stores individually; None: use their summaries.
         arrivals: looks up in Kafka when records arrived, for `Times`; None: no access to Kafka.
 
@@ -280,8 +281,8 @@ def _path_parts(context: Context, path: str) -> list[Part]:
         context.notes[
             f"{path} is listed among the files that were written: trace it backwards (--back) for its run."
         ] = None
-    # Dataset of the path: without globs, as writers name it; else with globs, as readers do; else a folder that
-    # contains the path, for a file of a table.
+    # Names that the path's dataset may have, in order of preference: the path without globs (as writers name it), with
+    # globs (as readers do), or a folder that contains the path (for a file of a table).
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
     known = next((key for key in keys if prefetch(context.tx, datasets=[key]).datasets), None)
@@ -405,8 +406,8 @@ def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[
 def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
     """Parts of a topic that steps running from `start` to `end` read (backwards: wrote).
 
-    The last batch that began before `start` counts if it hadn't ended by then, or if its end is unknown. Nearby batches
-    without times (reconciled ones) count, too.
+    The last batch that began before `start` counts if it hadn't ended by then, or if its end is unknown. A reconciled
+    batch without times counts if it may have run in this time.
     """
     names = context.datasets.keys_of(topic.key)
     parts = [part for key in names for part in _run_parts(context, context.datasets[key], start, end)]
@@ -436,7 +437,7 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
         part for part in join(map(context.datasets.shown, parts)) if part.kind is not PartKind.OFFSETS or part.offsets
     ]
     if not context.backward:
-        # What was read then may have been written, and read by others, at any time before.
+        # The records may have been written, and read by others, at any time before they were read here.
         found = [replace(part, since=None) for part in found]
     if not found:
         verb = "wrote" if context.backward else "read"

@@ -31,8 +31,8 @@ from headwater_schemas.facets import EVENT_TIME_FACET
 def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
     """Return the longest state horizon that the query's starts reported; None unless every start reported one.
 
-    None with several watermarks, unless the query takes the greatest: behind the least of them, the event times of the
-    other inputs' records have no bound.
+    A start with several watermarks has no horizon, unless its policy is `max`: with `min`, records of the faster inputs
+    may have event times far after the watermark.
     """
     found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
     known = [horizon for horizon in found if horizon is not None]
@@ -83,7 +83,7 @@ NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_N
 
 @dataclass(frozen=True, slots=True)
 class StateSpread:
-    """Batches that a record may affect; `bounded` is False if only the known batches limit them."""
+    """Batches that a record may affect; `bounded` is False if nothing but the first or last known batch limits them."""
 
     first: int
     last: int
@@ -100,7 +100,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     """
     known = _rows(batches)
     if not known and not all(_is_captured(batch) for batch in batches):
-        # Batches known only from the checkpoint don't report state. Other batches of the query may.
+        # Batches that are known only from the checkpoint don't report state, but other batches of the query may.
         known = _rows(stretches(tx, [(query.key, query.first_batch, query.last_batch)], LOOK_FOR_STATE)[0])
     if known:
         return State(
@@ -121,14 +121,14 @@ def _rows(batches: Iterable[Batch]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:
+def spread_forward(tx: Transaction, pieces: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:
     """Find the last batch in which the state may hold the input of `last`.
 
     Args:
-        piece: ranges of batch ids within which the query's offsets only grow.
+        pieces: ranges of batch ids within which the query's offsets only grow.
         last: last batch that read the part.
     """
-    end = piece[-1][1]
+    end = pieces[-1][1]
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
     empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
     if empty is not None:
@@ -147,7 +147,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
         Search(
             last.query, max(first, last.last + 1), upto, reached_after(passed, inclusive=True), by="watermark_before"
         )
-        for first, upto in piece
+        for first, upto in pieces
         if upto > last.last
     ]
     run_by_time(tx, searches)
@@ -196,7 +196,7 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
 
 
 def _is_captured(batch: Batch) -> bool:
-    """Return whether Headwater's capture observed the batch: it reports the state of every query with state."""
+    """Return whether Headwater's capture observed the batch: capture reports the state of every query with state."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 

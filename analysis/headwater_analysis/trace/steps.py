@@ -76,11 +76,11 @@ def _other_users(
 ) -> list[str]:
     """Sentences on other groups of the query's micro-batches that certainly used some of the same offsets."""
     group, verb, out = found[n], "wrote" if context.backward else "read", []
-    for other, theirs in zip(found, certain, strict=True):
+    for other, used_by_other in zip(found, certain, strict=True):
         if other is group or other[0].query != group[0].query:
             continue
-        for topic in certain[n].keys() & theirs.keys():
-            if not (same := intersection(certain[n][topic], theirs[topic])):
+        for topic in certain[n].keys() & used_by_other.keys():
+            if not (same := intersection(certain[n][topic], used_by_other[topic])):
                 continue
             batches = batches_text(other[0].batch.first, other[-1].batch.last).capitalize()
             run = other[0].batch.run
@@ -99,7 +99,7 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     others = missing_parts(context, hole)
     sentences = [_missing_sentence(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
-        # The bound of the next known batch also holds for the missing ones before it.
+        # The bound of the next known batch also holds for the missing batches before it.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]
@@ -156,7 +156,7 @@ def _missing_sentence(context: Context, missing: PossibleUse) -> str:
 
 
 def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
-    """Possible outputs (backwards: inputs) of missing batches, by the known batches around them.
+    """Possible outputs (backwards: inputs) of missing batches, by the known batches before and after them.
 
     Offsets of a topic are bounded, since batches use them in order. A dataset without offsets gives an unknown part
     with bounds of time.
@@ -182,7 +182,7 @@ def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """Offsets between two uses of a topic, and all offsets of a use that is only an upper bound. None if unknown."""
+    """Offsets between two uses of a topic, and the offsets of a use that is only an upper bound; None if unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
@@ -303,7 +303,7 @@ def given_by_all(
 
 
 def _static_inputs(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: inputs of the query's starts other than its streams, such as static tables of a join. Else none."""
+    """Inputs of the query's starts other than its streams, such as static tables of a join. Forwards: none."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

@@ -1,6 +1,6 @@
-"""Micro-batches that used a part and that the graph no longer stores: from their summaries or the archive.
+"""Micro-batches that used a part, and that the graph no longer stores individually: from summaries or the archive.
 
-A summary has only a whole day's offsets: a record went into some part of that day's outputs.
+A summary has only the offsets of a whole day, so a record may have gone into any part of that day's outputs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -> list[Summarized]:
-    """Find the summaries with wanted offsets, and remove their offsets from those left to find.
+    """Find the summaries with wanted offsets, and remove these offsets from the offsets that are still to be found.
 
     Offsets that stored micro-batches used are searched, too: the query may have gone back and used them twice.
     """
@@ -168,7 +168,7 @@ def summary_draft(context: Context, found: Summarized) -> HopDraft:
 
 
 def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], State | None, tuple[int, int]]:
-    """Outputs (backwards: inputs) of the micro-batches, the query's state, and the batches that it spreads over."""
+    """Outputs (backwards: inputs) of the micro-batches, the query's state, and the batches that the state reaches."""
     query, own = found.query, tuple(parts_of(context, found.summary, found.uses))
     first, last = found.summary["first_batch"], found.summary["last_batch"]
     [after] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)
@@ -182,7 +182,7 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
         # The summary has no watermark that could bound the state.
         spread = (query.first_batch, last)
     elif after:
-        # The bound of the next known batch also holds for the summarized ones before it.
+        # The bound of the next known batch also holds for the summarized batches before it.
         spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
     else:
         spread = (first, query.last_batch)

@@ -40,7 +40,7 @@ class StepKind(StrEnum):
     - CONFLICT: the first execution of a micro-batch that ran again later with other offsets.
     - SUMMARY: micro-batches of one day and run that the graph no longer stores individually; some of them used the
       part.
-    - MISSING: micro-batches between known ones that are not in the graph; one of them may have used the part.
+    - MISSING: consecutive micro-batches that the graph lacks; one of them may have used the part.
     """
 
     MICRO_BATCHES = "MICRO_BATCHES"
@@ -76,27 +76,27 @@ class Part:
     | SNAPSHOT | `format`, `version`, `partitions`                                         |
     | CHANGES  | of a table's stream: `format`, `from_version` (exclusive), `version`      |
     | OTHER    | `text`: a position that only its source understands                       |
-    | UNKNOWN  | none: some part, written after `since` or before `until`             |
+    | UNKNOWN  | none: any data written from `since` to `until`                            |
 
     Attributes:
         dataset: the dataset.
         kind: see above.
-        certainty: EXACT, INFERRED, UPPER_BOUND (the actual part lies within this one) or UNKNOWN.
+        certainty: EXACT, INFERRED, UPPER_BOUND (the actual part may be smaller than this one) or UNKNOWN.
         topic_id: Kafka's id of the topic's incarnation, where known.
         offsets: offset ranges by partition, ascending.
         files: paths; at most a hundred of each micro-batch or run are known.
-        file_count: number of files.
+        file_count: number of files, listed or not; None: unknown.
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
-        from_version: version before the first version.
-        partitions: partitions of a table or of files, as `key=value` paths; empty if unknown.
+        from_version: for a range: the version before the range's first version.
+        partitions: partitions that contain the part, as `key=value` paths; empty if unknown.
         text: the position as text.
         rows: number of rows, where known.
         since: earliest time at which the part can have been written.
         until: latest time at which the part can have been written.
-        possible: whether the derivation from the step's inputs (backwards: of its outputs) is only possible. Either the
-            producer doesn't record which inputs went into which output, or the job filters or joins rows and doesn't
-            record which rows passed. The certainty is UPPER_BOUND at most.
+        possible: whether the part is only possibly derived from the step's inputs (backwards: only possibly a source of
+            the step's outputs). Either the producer doesn't record which inputs went into which output, or the job
+            filters or joins rows and doesn't record which rows passed. The certainty is UPPER_BOUND at most.
     """
 
     dataset: Asset
@@ -123,7 +123,7 @@ class RunBrief:
 
     Attributes:
         run_id: id of the run; for a streaming query, the id of a start.
-        code_version, config_version: versions of its code and configuration.
+        code_version, config_version: versions of the run's code and configuration.
         state: COMPLETE, FAIL …; None for a streaming run.
         first_batch, last_batch: first and last of the step's micro-batches that this run executed.
     """
@@ -149,8 +149,9 @@ class Step:
         first_batch, last_batch: the first and last micro-batch that used the part, both included.
         batches: number of micro-batches that are known to have used the part; None if not counted.
         spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards, the
-            range ends at the last micro-batch whose output may depend on the part. Backwards, it begins at the first
-            whose input may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
+            range ends at the last micro-batch whose output may depend on the part. Backwards, the range begins at the
+            first micro-batch whose input may have contributed. Equal to `first_batch` and `last_batch` if the query
+            keeps no state.
         started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
         keeps_state: whether the query keeps state between micro-batches; None if unknown.
     """
@@ -199,13 +200,13 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Steps that used or wrote a part of a dataset.
+    """Steps that read (backwards: wrote) a part of a dataset, and the steps before or after these.
 
     Attributes:
         direction: FORWARD or BACKWARD.
         start: parts of a dataset that the question is about.
         hops: the steps, breadth-first.
-        ends: parts that no known step used further.
+        ends: parts that no known step read (backwards: wrote).
         notes: further facts about the start, for example that nothing has read it yet.
         total: number of hops in `hops`.
         max_hops: depth of the farthest hop.

@@ -88,8 +88,9 @@ class StoredUse:
         return self.kind is PartKind.FILES and len(self.files) == self.properties.get("file_count")
 
 
-# Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` isn't among
-# them, because a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
+# Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` is left out,
+# because a MERGE of one row has this operation, too. Iceberg's `replace` is left out, because it rewrites the same
+# rows.
 _REPLACING = {
     "create or replace table as select",
     "create table as select",
@@ -170,7 +171,7 @@ def union_of_known(sets: Collection[frozenset[str] | None]) -> frozenset[str] | 
 
 
 def kafka_spans(properties: Mapping[str, Any]) -> Spans:
-    """Ranges of a Kafka position, without empty ones."""
+    """Ranges of a Kafka position, without empty ranges."""
     partitions = properties["partitions"]
     if len(set(partitions)) < len(partitions):
         return union(zip(partitions, properties["from"], properties["to_exclusive"], strict=True))
@@ -181,7 +182,7 @@ def kafka_spans(properties: Mapping[str, Any]) -> Spans:
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
     """Convert a `table_range` to a half-open range of versions; None unless versions grow (Iceberg's ids are random).
 
-    A bound `5:2` lies within version 5, behind its first two files, so this version is in the range.
+    A bound `5:2` lies within version 5, after its first two files, so version 5 is in the range.
     """
     if stored.get("format") != "delta":
         return None
@@ -208,7 +209,7 @@ def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> S
 
 
 def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, until: datetime | None = None) -> Part:
-    """Convert a whole use to a part of an answer."""
+    """Convert all data of a use to a part of an answer."""
     stored = use.properties
     common: dict[str, Any] = {
         "dataset": dataset,

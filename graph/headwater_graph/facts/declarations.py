@@ -1,7 +1,7 @@
 """Facts of declaration sets: declarations by the digest of their content, and the latest revision of each set.
 
-A declaration never changes. It holds while the latest revision of its set lists it, once its own event has arrived. So
-the result doesn't depend on the order and repetition of events.
+A declaration never changes. It holds if its own event has arrived, and the latest revision of its set lists it. So the
+result doesn't depend on the order and repetition of events.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class RelType(StrEnum):
 
 
 class UseKey(NamedTuple):
-    """One use of a dataset by a run or micro-batch: CONSUMED or PRODUCED; `ordinal` numbers uses of one dataset."""
+    """Use (CONSUMED or PRODUCED) of a dataset by a run or micro-batch; `ordinal` counts the dataset's uses from 0."""
 
     type: RelType
     dataset: str

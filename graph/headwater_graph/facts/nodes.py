@@ -1,6 +1,8 @@
-"""Base facts of one node each, and their joins. Facts only grow: registers by stamp, bounds by min and max, sets.
+"""Base facts of one node each, and their joins.
 
-A fact joins another in place; code that shares a fact copies it first.
+Facts only grow: registers by stamp, bounds by minimum and maximum, sets by union.
+
+A fact joins another in place; code that shares a fact copies it first. The owner of a use is a run or micro-batch.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from headwater_graph.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
-"""Register of a PRODUCED: keys of the datasets that it is derived from; absent: all that its owner consumed."""
+"""Register of a PRODUCED: keys of the datasets that the output is derived from; absent: all inputs of its owner."""
 POSSIBLE = "possible"
 """Register of a PRODUCED: True if every dataset that its owner consumed is a possible source, and none is certain."""
 UNCOMMITTED = "uncommitted"
@@ -28,8 +30,10 @@ WIDE = "wide"
 `MOST_CONSUMED` inputs or `MOST_PRODUCED` outputs."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
-"""Maximum numbers of inputs and outputs that one report relates pair by pair. More are related through the job
-(`flow`): a document of 72 kB could name a million pairs."""
+"""Maximum numbers of inputs and outputs that one report relates pair by pair.
+
+In larger reports they are related through the job (`flow`): a document of 72 kB could name a million pairs.
+"""
 
 
 class Evidence(StrEnum):
@@ -48,7 +52,7 @@ class Evidence(StrEnum):
 class Link(NamedTuple):
     """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS.
 
-    FEEDS begin at the job if the sources have GOES_INTO the job.
+    If the sources have GOES_INTO to the job, FEEDS begins at the job.
     """
 
     type: RelType
@@ -98,7 +102,7 @@ class NodeFacts:
 
     Attributes:
         identity: properties that follow from the key, so every mention of the node has them.
-        registers: its reported properties.
+        registers: reported properties of the node.
         seen: time span in which it was observed.
     """
 
@@ -204,8 +208,8 @@ class RetentionFacts:
 
     Attributes:
         identity: properties that are part of the key: tenant, and namespace and job if the scope has them.
-        summarize_before: micro-batches of earlier days are in summaries.
-        drop_before: micro-batches of earlier days are deleted.
+        summarize_before: first day whose micro-batches aren't moved into summaries.
+        drop_before: first day whose micro-batches aren't deleted.
     """
 
     identity: Props
@@ -240,12 +244,12 @@ class Variant:
             keep_reports(self.registers, self.uses, all_reports)
 
     def copy(self) -> Variant:
-        """Return a copy, to be joined with others."""
+        """Return a copy, to be joined with other reports."""
         return Variant(dict(self.registers), {use: dict(registers) for use, registers in self.uses.items()})
 
     @property
     def rank(self) -> tuple[str, str]:
-        """Order of variants: the stamp of its best report, which the register `provenance` always has."""
+        """Order of variants: the stamp of the variant's best report, which the register `provenance` always has."""
         stamp, provenance = self.registers["provenance"]
         return stamp, str(provenance)
 
@@ -284,8 +288,8 @@ def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> 
 
     - Sources of an output: the join is the union of the reports' lists. A report without a list means all inputs,
       unless the report is `possible`: then it counts less than a list. So the register only grows, and so does the
-      evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`). For a micro-batch, FEEDS follow
-      from each report separately.
+      evidence of FEEDS. For a run, "all inputs" includes the listed inputs (`fold_run`). For a micro-batch, FEEDS
+      follow from each report separately.
     - `uncommitted`: stays as long as every report states it.
     - `wide`: "ALL" if both uses have "ALL", "SOME" if any use has the register.
     """
@@ -342,7 +346,8 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Outputs with listed sources get this, too: they may have been possible before, and evidence is never removed.
+        # Outputs with listed sources get this link, too: their evidence may have been POSSIBLE before, and evidence is
+        # never removed.
         if through_job := consumed.keys() if wide else in_wide_reports:
             into_job.update(through_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

@@ -46,9 +46,9 @@ USE_REGISTERS = owner_properties(
 LOCK = "_l"
 """Property that a statement sets to lock a node; its value has no meaning.
 
-A transaction locks jobs and datasets first. Their value is different each time, so the lock changes the graph. Reason:
-Neo4j plans a statement separately for transactions that have changed nothing yet, and planning takes up to a second. If
-a lock changed nothing, a batch of only repeated events would have to wait for these second plans.
+A transaction locks jobs and datasets first. The value of their lock is different each time, so it changes the graph.
+Reason: Neo4j plans a statement separately for transactions that have changed nothing yet, and planning takes up to a
+second. If a lock changed nothing, a batch of only repeated events would have to wait for these second plans.
 """
 NOT_FROM = "_not_from"
 """Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). The list only grows, and

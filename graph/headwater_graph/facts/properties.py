@@ -1,8 +1,9 @@
-"""Conversion of registers to stored properties and back.
+"""Conversion of registers (values with a stamp each) to stored properties and back.
 
 A property is a separate register unless `GROUPS` names it. Stamps are stored, too: `_stamp` is the stamp of the event
-that created the owner; `_stamps` has a text (stamp, then the register's name) for each register with another stamp.
-Most owners come from one event and have no `_stamps`. A relationship without `_stamp` has the stamp of its start node.
+that created the owner (node or relationship); `_stamps` has a text (stamp, then the register's name) for each register
+with another stamp. Most owners come from one event and have no `_stamps`. A relationship without `_stamp` has the stamp
+of its start node.
 """
 
 from __future__ import annotations

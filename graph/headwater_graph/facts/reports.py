@@ -2,7 +2,7 @@
 
 Registers keep only the winning value. A summary of a day is built from every report, so the result is the same if a
 report arrives before or after the micro-batch is summarized. Nearly always all reports of a micro-batch are equal: the
-registers then hold the report. Otherwise the register `REPORTS` has all of them.
+registers then hold the report. Otherwise the register `REPORTS` has all reports.
 """
 
 from __future__ import annotations

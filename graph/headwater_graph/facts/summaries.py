@@ -49,7 +49,7 @@ class Horizon(NamedTuple):
         )
 
     def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
-        """Split micro-batches into kept and retired ones, each in the given order."""
+        """Split micro-batches into kept and retired micro-batches, each in the given order."""
         kept: list[IntervalFacts] = []
         old: list[IntervalFacts] = []
         for interval in intervals:
@@ -97,7 +97,7 @@ class SummaryFacts:
     uses: dict[UseKey, Spans] = field(default_factory=dict)
 
     def join(self, other: SummaryFacts) -> None:
-        """Join reports of further micro-batches, or repeated ones."""
+        """Join a summary of further or repeated micro-batches."""
         self.run_id = self.run_id or other.run_id
         self.batches = ranges_of([*self.batches, *other.batches])
         self.seen.see(other.seen.first, other.seen.last)
@@ -140,7 +140,7 @@ def date_text(day: int | None) -> str:
 
 
 def bounds(ranges: Ranges) -> Props:
-    """Properties of a summary: number of micro-batches, their batch ids, and number of missing ones between them."""
+    """Properties of a summary: number of micro-batches, their batch ids, and number of missing ids in between."""
     count = sum(end - start for start, end in ranges)
     return {
         "batches": count,

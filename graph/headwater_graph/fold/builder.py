@@ -259,7 +259,7 @@ def job_cell(tenant: str, job: JobRef, run_id: str) -> Props:
 
 
 def asset_cell(tenant: str, job: JobRef) -> Props:
-    """Access-control properties of a run or query: those of its job."""
+    """Access-control properties of a run or query: the properties of its job."""
     return keys.owned(tenant, "job", job.namespace, keys.job_key(tenant, job.namespace, job.name))
 
 

@@ -1,4 +1,4 @@
-"""DatasetEvent: registers of a dataset, the columns of its schema, its tombstone."""
+"""DatasetEvent: registers of a dataset, the columns of its schema, and whether the dataset exists."""
 
 from __future__ import annotations
 

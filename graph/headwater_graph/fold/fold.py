@@ -44,7 +44,8 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     for event in events:
         before = seen.setdefault(event.event_id, event)
         if before is not event:
-            # Nearly always, the same event was delivered twice. Equal reports are left out; different ones are joined.
+            # Nearly always, the same event was delivered twice. Equal reports are left out; different reports are
+            # joined.
             if before == event:
                 duplicates += 1
                 continue

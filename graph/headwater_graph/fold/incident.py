@@ -14,7 +14,7 @@ from headwater_schemas.identity import incident_content, reached_text
 def fold_incident(into: Builder, event: LineageEvent, body: IncidentEvent, stamp: str) -> None:
     """Fold an IncidentEvent into `into`. An incident isn't an observation, so it widens no span."""
     incident = into.incident(event.tenant, body.incident)
-    # The log doesn't keep the datasets of each REACHED: it would grow by all of them at every request.
+    # The log doesn't keep the datasets of each REACHED: it would grow by all these datasets at every request.
     incident.add(IncidentEntry(stamp, incident_content(msgspec.structs.replace(body, reached=None))))
     if body.reached is not None:
         incident.reach(IncidentEntry(stamp, reached_text(body.reached)))

@@ -24,8 +24,8 @@ from headwater_schemas.identity import source_end_digest
 def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: JobRef, stamp: str) -> None:
     """Fold an IntervalEvent into `into`.
 
-    Times of spans are the micro-batches' processing times. If one is unknown, the event time of an observed report is
-    used; a reconciled report's event time isn't, because it doesn't show when the micro-batch ran.
+    Times of spans are the micro-batches' processing times. If this time is unknown, the event time of an observed
+    report is used. A reconciled report's event time is never used: it doesn't show when the micro-batch ran.
     """
     tenant = event.tenant
     observed = body.provenance is Provenance.OBSERVED

@@ -107,7 +107,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def check_storable(event: LineageEvent) -> None:
-    """Reject an event with an integer over 64 bits or a lone surrogate, naming the first one.
+    """Reject an event with an integer over 64 bits or a lone surrogate, naming the first such field.
 
     MessagePack can't encode these values either, and encoding takes a hundredth of the time of a walk over all fields.
     So the walk is only for events that can't be encoded, or that contain an integer from 2^63 to 2^64.

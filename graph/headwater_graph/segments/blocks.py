@@ -41,7 +41,7 @@ _decode = msgspec.msgpack.decode
 
 @dataclass(frozen=True, slots=True)
 class OpenBlock:
-    """Block that still grows, as its three properties."""
+    """Block that still grows: values of its three properties."""
 
     head: bytes
     tail: bytes
@@ -76,7 +76,7 @@ def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
 
 
 def append(block: OpenBlock, slots: Mapping[int, Slot]) -> OpenBlock:
-    """Return the block with further slots. Their places must be after its last one."""
+    """Return the block with further slots. Their places must be after the block's last slot."""
     frames = _Frames(block)
     for place in sorted(slots):
         frames.add(place, slots[place])
@@ -182,7 +182,7 @@ def _slots(
 
     Args:
         structure: structure of the slots, with the texts of its first slot in the block.
-        columns: differences, by column; those of the first slot are from 0.
+        columns: differences, by column; the differences of the first slot are from 0.
         texts: for each slot, the texts that differ from the structure's, by index.
     """
     shapes, base = structure
@@ -199,7 +199,7 @@ def _summed(column: Sequence[int]) -> list[int]:
 
 
 def _in_64_bits(numbers: list[int]) -> list[int]:
-    """Reduce numbers modulo 2 ** 64 to signed integers: MessagePack can't store larger ones."""
+    """Reduce numbers modulo 2 ** 64 to signed integers: MessagePack can't store larger numbers."""
     if not numbers or (min(numbers) >= -_OFFSET and max(numbers) < _OFFSET):
         return numbers
     return [(number + _OFFSET) % _SPAN - _OFFSET for number in numbers]

@@ -29,7 +29,7 @@ BLOCKS = 8
 SIZE = PLACES * BLOCKS
 """Number of batch ids in a segment."""
 TAIL = 16
-"""Number of batch ids in the tail: the lists of the last micro-batches, stored apart from their block's (`lists`)."""
+"""Number of batch ids in the tail: the lists of the last micro-batches, stored apart from the lists of their block."""
 
 
 class At(NamedTuple):
@@ -150,7 +150,7 @@ class Stored:
 
         Args:
             place: the segment.
-            names: receives the names of the datasets that they used, by key.
+            names: receives the names of the datasets that the micro-batches used, by key.
             only: numbers of the blocks to read; None: all loaded blocks.
 
         Raises:
@@ -168,7 +168,7 @@ class Stored:
 
         Args:
             place: the segment.
-            names: receives the names of the datasets that they used, by key.
+            names: receives the names of the datasets that the micro-batches used, by key.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -207,8 +207,8 @@ class Stored:
 
         Args:
             place: the segment.
-            intervals: micro-batches by batch id, including all stored ones of the same blocks.
-            names: names of the datasets that they used, by key.
+            intervals: micro-batches by batch id, including all stored micro-batches of the same blocks.
+            names: names of the datasets that the micro-batches used, by key.
         """
         touched: dict[int, dict[int, Any]] = defaultdict(dict)
         for batch_id, interval in intervals.items():
@@ -255,7 +255,7 @@ class Stored:
         """Rebuild the open block; return the properties that change.
 
         Args:
-            slots_: slots by batch id: all slots of the open block, and later ones.
+            slots_: slots by batch id: all slots of the open block, and later slots.
         """
         self.open = self.open_at = None
         return self.appended(slots_)

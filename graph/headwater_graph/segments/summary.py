@@ -172,7 +172,7 @@ class Summary:
         contested: batch ids with conflicts, once for each conflict.
         broken: batch ids that don't continue the previous batch (`derive.next_properties`), with the numbers of missing
             batches, of partitions with a gap, and of partitions with an overlap.
-        rewinds: batch ids whose positions are before those of the previous batch.
+        rewinds: batch ids whose positions are before the positions of the previous batch.
         failed: batch ids with a failed assertion.
         reconciled: batch ids that were recovered from the checkpoint.
         late: number of rows dropped because they were late for the watermark, by batch id; only above 0.
@@ -230,13 +230,13 @@ class Summary:
         )
 
     def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
-        """Add micro-batches by ascending batch id, after all others; return the last one as a `Neighbour`."""
+        """Add micro-batches by ascending batch id, after all others; return the last micro-batch as a `Neighbour`."""
         for interval in intervals:
             before = self.add(tenant, interval, before)
         return before
 
     def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
-        """Add a micro-batch after all others; return it as a `Neighbour` for the next one.
+        """Add a micro-batch after all others; return it as a `Neighbour` for the next micro-batch.
 
         Args:
             before: previous micro-batch, in this segment or an earlier one.
@@ -272,7 +272,7 @@ class Summary:
         return here
 
     def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
-        """Remove the last micro-batches from the summary, so that late ones can be added between them.
+        """Remove the last micro-batches from the summary, so that late micro-batches can be added between them.
 
         Bounds and sets stay, because the micro-batches will be added again.
 
@@ -414,6 +414,6 @@ class Summary:
 def summarize(
     tenant: str, intervals: Mapping[int, IntervalFacts], before: Neighbour | None
 ) -> tuple[Summary, Neighbour | None]:
-    """Return the summary of micro-batches by ascending batch id, and the last one as a `Neighbour`."""
+    """Return the summary of micro-batches by ascending batch id, and the last micro-batch as a `Neighbour`."""
     summary = Summary()
     return summary, summary.add_all(tenant, intervals.values(), before)

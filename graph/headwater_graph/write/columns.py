@@ -2,9 +2,8 @@
 
 Most reports repeat a dataset's schema unchanged. Then no column is read or written: the dataset's register has the new
 stamp, which applies to every column of the schema. When a column leaves the schema, its stamp and time are copied from
-the dataset to the column. Late reports write no columns either, unless they
-are older than the stored first observation of the schema. Reports are late, for example, if jobs with events on
-several partitions write one dataset.
+the dataset to the column. Late reports write no columns either, unless they are older than the stored first observation
+of the schema. Reports are late, for example, if jobs with events on several partitions write one dataset.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _reports_schema(facts: DatasetFacts) -> bool:
 
 
 def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
-    """Map each dataset with one schema in the delta to this schema's stored first observation; None: it is new."""
+    """Map each dataset with one schema in the delta to this schema's stored first observation; None: a new schema."""
     since: dict[str, datetime | None] = {}
     several: set[str] = set()
     for key, schema in delta.schemas.items():
@@ -80,7 +79,7 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Return True if the delta's schemas change no column: the newest is the stored schema, and no report is older.
+    """Return True if the delta's schemas change no column: the newest schema is stored, and no report is older.
 
     Args:
         joined: joined registers of the dataset.

@@ -71,7 +71,7 @@ class LinkRows:
             more: links of the transaction's runs.
             jobs: jobs of FEEDS among `more`, by key.
         """
-        # A link of the transaction's runs that the delta has, too, gets two rows. The second has the span of both.
+        # A link of the transaction's runs that the delta has, too, gets two rows. The second row has the span of both.
         spans = {link: _union(span, self._delta.links.get(link)) for link, span in more.items()}
         of_runs = self._rows_of(spans, jobs)
         rows = {name: self._rows[name] + of_runs[name] for name in OBSERVED}

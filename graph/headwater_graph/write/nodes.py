@@ -1,4 +1,4 @@
-"""Nodes with registers and a span: new ones are created, others are joined with the stored state."""
+"""Nodes with registers and a span: new nodes are created, existing nodes are joined with their stored state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NodeRows:
     """Nodes of one label that have only registers and a span to write.
 
     Args:
-        name: name of the statement that creates them; `update_<name>` changes them.
+        name: name of the statement that creates the nodes; the statement `update_<name>` changes them.
         needs_state: whether an existing node has to be read; other nodes are only locked.
     """
 

@@ -19,8 +19,8 @@ class PartsWriter:
     """Writer of batches in parts. Call `apply` from one thread at a time.
 
     Args:
-        writers: writers of the parts, at least one for each. Every attempt at a part uses the same writer, and so the
-            same `Patience`.
+        writers: writers of the parts, at least one for each part. Every attempt at a part uses the same writer, and so
+            the same `Patience`.
     """
 
     def __init__(self, writers: Sequence[GraphWriter]) -> None:

@@ -5,7 +5,7 @@ depends (`derive`) on the other runs of its query, its children and its parent. 
 runs are examined, so the end of a batch run, or a further micro-batch of a query, costs almost nothing:
 
 - the run itself, unless it is new and reported its end;
-- if it begins earlier than stored: runs of its query that were last seen since the previous start of its query;
+- if the run begins earlier than stored: runs of its query that were last seen since the query's previous start;
 - its parent, if the parent has an inferred end or gets one by this run; and then all children of the parent.
 
 Each run is locked before it is read. The order of these locks mostly agrees between transactions. If two transactions
@@ -165,7 +165,7 @@ class _Stored(NamedTuple):
 
     @property
     def because(self) -> Because | None:
-        """Rule of the inferred end; None if the run has no end or a reported one."""
+        """Rule of the inferred end; None if the run has no end or a reported end."""
         because = self.shown.get("inferred_because")
         return None if because is None else Because(because)
 
@@ -190,7 +190,7 @@ class _Family(NamedTuple):
     """A run with its children.
 
     Attributes:
-        own: inferred end of the run.
+        own: the run.
         last: latest observation of any run that it started.
     """
 
@@ -280,7 +280,10 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
 
 
 def _update(tx: WriteTransaction, examined: Mapping[str, _ExaminedRun], families: Iterable[_Family]) -> None:
-    """Set the properties that differ. A family's state of a run replaces the state that was read without children."""
+    """Set the properties that differ.
+
+    A run's state in a family replaces the state that was read without its children.
+    """
     everyone = dict(examined)
     own_ends: dict[str, RunEnd | None] = {}
     for family in families:
@@ -294,11 +297,11 @@ def _update(tx: WriteTransaction, examined: Mapping[str, _ExaminedRun], families
     for key, each in sorted(everyone.items()):
         run = each.run.seen
         # A run whose family wasn't examined keeps the values that its children reported.
-        mine = own_ends[key] if key in own_ends else own_end(run, each.later) or _end_by_children(each.run)
+        end = own_ends[key] if key in own_ends else own_end(run, each.later) or _end_by_children(each.run)
         above = None
         if each.parent is not None:
             above = own_ends.get(each.parent.seen.key, each.parent.own)
-        shown = end_properties(run, mine or child_end(run, above))
+        shown = end_properties(run, end or child_end(run, above))
         changed = {name: shown.get(name) for name in _DERIVED if shown.get(name) != each.run.shown.get(name)}
         if changed:
             rows.append({"key": key, "properties": to_bolt(changed)})

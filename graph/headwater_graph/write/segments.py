@@ -192,8 +192,8 @@ def put_in(
 ) -> _Segment | None:
     """Return the segment after adding slightly late micro-batches; None if it has to be rebuilt completely.
 
-    Only the last few stored micro-batches are removed and added again, from the first late one on. They are in the open
-    block and have the same layout (`_layout`). Later micro-batches are appended.
+    Only the last few stored micro-batches are removed and added again, from the first late micro-batch on. They are in
+    the open block and have the same layout (`_layout`). Later micro-batches are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:
@@ -271,7 +271,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
 def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
-    """Read the stored segments next to the written ones."""
+    """Read the stored segments next to the written segments."""
     out: dict[str, _Segment] = {}
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
@@ -294,8 +294,8 @@ def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segmen
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # The neighbours of created and joined segments have been read, and the successors of extended ones: these are
-        # next to each other in the chain. Between other pairs, there may be stored segments that weren't read.
+        # The neighbours of created and joined segments have been read, and the successors of extended segments: such
+        # pairs are adjacent in the chain. Between other pairs, there may be stored segments that weren't read.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))

@@ -37,7 +37,7 @@ def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts)
 
 
 def batch_changes(stored: Mapping[str, Any], incoming: Batches) -> dict[str, Any]:
-    """Return the properties to set on a stored query or run so that its range of batches includes the incoming ones."""
+    """Return the properties to set on a stored query or run so that its range of batches includes `incoming`."""
     known = Batches(stored.get("first_batch"), stored.get("last_batch"))
     known.see(incoming.first, incoming.last)
     return {name: batch for name, batch in known.properties().items() if stored.get(name) != batch}

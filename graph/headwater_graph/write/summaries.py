@@ -32,10 +32,10 @@ def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFac
 
 
 def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[SegmentRows, list[IntervalFacts]]:
-    """Split micro-batches of segments into kept and retired ones.
+    """Split micro-batches of segments into kept and retired micro-batches.
 
     Args:
-        retired: retired batch ids by key of the query; queries without any are absent.
+        retired: retired batch ids by key of the query; queries without retired batches are absent.
     """
     if not retired:
         return rows, []

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
 # Neo4j plans a statement again whenever the graph's counts have changed enough. In a growing graph this takes seconds
-# at a time, and a third of the processor time of small batches. Each of these statements has one good plan, independent
-# of the counts; a test checks that an empty graph gets this plan. A restarted server plans again.
+# at a time, and a third of the processor time of small batches. Each statement of `cypher/write` has one good plan,
+# independent of the counts; a test checks that an empty graph gets this plan. A restarted server plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning
 _KEEP_PLAN = "CYPHER replan=skip\n"
 
@@ -40,8 +40,8 @@ class WriteCounters:
 class WriteTransaction:
     """The statements of `cypher/write`, in one managed transaction.
 
-    Statements without a result are sent without waiting: while the database runs one, the next is built and sent. So a
-    later call, or `summary`, may raise a statement's error.
+    Statements without a result are sent without waiting: while the database runs a statement, the next statement is
+    built and sent. So a later call, or `summary`, may raise a statement's error.
     """
 
     def __init__(self, tx: ManagedTransaction) -> None:
@@ -113,7 +113,10 @@ class WriteTransaction:
 
 
 class Index:
-    """List of the keys of hot nodes. Rows refer to keys by index, so a statement looks each node up only once."""
+    """Keys of hot nodes (to which many rows refer).
+
+    Rows have a key's index, so a statement looks each node up only once.
+    """
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}

@@ -1,9 +1,9 @@
 """GraphWriter: writes one GraphDelta in one transaction.
 
-Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
-state, joins it with the delta and writes the changes. Every other node belongs to one anchor (a Segment to its Query,
-a Column to its Dataset …). So transactions with a common anchor run one after the other, and reads after the locks see
-the latest state.
+Values are joined in Python, never in Cypher. The transaction locks the anchors (jobs, datasets, queries, runs …) that
+the delta touches, reads their state, joins it with the delta and writes the changes. Every other node belongs to one
+anchor (a Segment to its Query, a Column to its Dataset …). So transactions with a common anchor run one after the
+other, and reads after the locks see the latest state.
 
 `prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So the rows
 of the next batch are ready while a batch is written.
@@ -70,7 +70,7 @@ class Patience:
         self._times = 1.0
 
     def ran_out(self) -> None:
-        """Record a timeout: double the limit, up to eight times the configured one."""
+        """Record a timeout: double the limit, up to eight times the configured limit."""
         self._times = min(_LONGEST, 2 * self._times)
 
 
@@ -131,7 +131,7 @@ class GraphWriter:
         ensure_schema(self._driver, self._database)
 
     def apply(self, what: GraphDelta | PreparedDelta) -> WriteCounters:
-        """Write a delta in one transaction, committed on return. Applying it again changes nothing.
+        """Write a delta in one transaction, committed on return. Applying the delta again changes nothing.
 
         Args:
             what: the delta, with its rows if they were made in advance.

@@ -34,7 +34,7 @@ from headwater_graph.keys import campaign_key
 from headwater_schemas.events import RunEventType
 
 MOST_JOBS: Final = 200
-"""Maximum number of jobs of a campaign in an answer, those with the latest runs."""
+"""Maximum number of jobs of a campaign in an answer: the jobs with the latest runs."""
 _MOST_CANDIDATES: Final = 5
 _FAILED: Final = (RunEventType.FAIL, RunEventType.ABORT)
 

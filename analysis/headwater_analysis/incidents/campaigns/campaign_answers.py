@@ -81,7 +81,7 @@ class Restatement(StrEnum):
     - REPLACED: the writes replaced all data of the dataset.
     - PARTITIONS: the writes replaced all data of some partitions.
     - VERSIONS: the writes made new versions of a table. The earlier rows that they replaced aren't reported.
-    - APPENDED: the writes added records or files. No earlier ones are reported as replaced.
+    - APPENDED: the writes added records or files, and don't report any replaced data.
     - UNKNOWN: the dataset was written. The written or replaced data isn't reported.
     """
 
@@ -128,7 +128,7 @@ class LeftBad:
 
     Attributes:
         dataset: the dataset.
-        certainty: strongest certainty of the parts.
+        certainty: strongest certainty of `parts`.
         parts: parts that hold bad data.
     """
 
@@ -218,8 +218,8 @@ class Campaign:
         restated: datasets that the campaign wrote to, by name.
         campaign_incidents: incidents whose bad data the campaign replaced, and the incident with the campaign's id; by
             id.
-        followed: number of incidents whose reach was computed for this answer: all open ones, and those that were
-            resolved after the campaign began, up to a limit.
+        followed: number of incidents whose reach was computed for this answer: all open incidents, and incidents that
+            were resolved after the campaign began; each up to a limit.
         consumers: declared consumers of restated datasets, by name.
         unknown: unknown facts, a few words each; empty: everything is known.
         notes: further remarks, as sentences.

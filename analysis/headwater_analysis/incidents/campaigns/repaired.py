@@ -49,10 +49,13 @@ class Repaired:
 def repaired(
     tx: Transaction, campaign: str, key: str, *, began: datetime | None, arrivals: Arrivals | None = None
 ) -> Repaired:
-    """Compute the reach of open incidents, and of those resolved since a campaign began; find what its runs replaced.
+    """Find the bad data that the runs of a campaign replaced, and the bad data that is left.
+
+    Computes the reach of open incidents, and of incidents that were resolved since the campaign began.
 
     Args:
-        campaign: id of the campaign; an incident with this id belongs to it, whatever its runs replaced.
+        campaign: id of the campaign; an incident with this id belongs to the campaign, even if no run replaced its
+            data.
         key: key of the campaign.
         began: start of the campaign's first run.
         arrivals: as in `trace`.
@@ -83,7 +86,7 @@ def repaired(
 
 
 def _stored(tx: Transaction, campaign: str, began: datetime | None) -> tuple[dict[str, Mapping[str, Any]], bool]:
-    """For the key of each incident whose reach to compute: its properties; and whether a limit left some out."""
+    """Properties of each incident whose reach is needed, by its key; and whether a limit left incidents out."""
     open_ = tx.rows("incidents/open", states=[str(state) for state in OPEN], limit=MOST_OPEN + 1)
     resolved = tx.rows(
         "campaigns/resolved", state=str(IncidentStatus.RESOLVED), since=began or EPOCH, limit=MOST_RESOLVED + 1

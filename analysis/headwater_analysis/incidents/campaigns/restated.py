@@ -1,7 +1,7 @@
 """Datasets that the runs of a campaign wrote to, with the data that the writes replaced or added.
 
 A run that failed or was aborted restated nothing unless it reports that it committed (`detection.writes`).
-Micro-batches are committed one by one, so those of a streaming run count however it ended.
+Micro-batches are committed one by one, so the micro-batches of a streaming run count, however the run ended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import RunEventType
 
 MOST_RUNS: Final = 500
-"""Maximum number of runs of a campaign whose writes are read. Of more runs, only the latest are read."""
+"""Maximum number of runs of a campaign whose writes are read: the latest runs."""
 ENDED: Final = (RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.ABORT)
 """States of a run that has ended."""
 
@@ -104,7 +104,7 @@ def _of_query(context: Context, run: Run) -> Iterator[tuple[Restatement, tuple[s
     for part in map(context.datasets.shown, parts):
         names = context.datasets.keys_of(part.dataset.key)
         kinds = {_kind(use)[0] for batch in last for name in names for use in batch.writes(name)}
-        # Each micro-batch may have replaced other partitions than the last one.
+        # An earlier micro-batch may have replaced other partitions than the last one.
         is_clear = len(kinds) == 1 and Restatement.PARTITIONS not in kinds
         yield kinds.pop() if is_clear else Restatement.UNKNOWN, (), part
 

@@ -124,13 +124,13 @@ def _fault(
 ) -> DataFault:
     rule = outcome.rule.upper() if outcome.rule else None
     column = f" on {outcome.column}" if outcome.column else ""
-    # With several datasets the cause names none: the next run may write fewer, and its cause has to be equal.
-    of = f" of {about[0].spelling}" if len(about) == 1 else ""
+    # With several datasets the cause names none: the next run may write fewer datasets, and must have an equal cause.
+    of_dataset = f" of {about[0].spelling}" if len(about) == 1 else ""
     named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
     return DataFault(
         kind=DataFaultKind.ASSERTION,
-        cause=cause_text(f"assertion {rule or outcome.assertion}{column}{of} by {job}"),
-        title=f"{named}{column}{of} failed in {job}",
+        cause=cause_text(f"assertion {rule or outcome.assertion}{column}{of_dataset} by {job}"),
+        title=f"{named}{column}{of_dataset} failed in {job}",
         datasets=tuple(name for asset in about for name in datasets.names(asset)),
         part=part,
         at=at,

@@ -63,9 +63,10 @@ class DataFault:
         datasets: all names of the affected datasets.
         part: part with bad data; for a fault of a micro-batch: only this micro-batch.
         at: time of the fault; None: not known.
-        began: if `part` has `until`: an incident's part with an `until` from `began` to `part.until` is the same fault.
+        began: for a part with `until`: a part of an incident is the same fault if its `until` lies between `began` and
+            the `until` of `part`, both inclusive.
         rule: for ASSERTION: rule of the assertion in upper case; None: not known.
-        versions: if `part` has a version: an incident's part with one of these versions is the same fault, too.
+        versions: for a part with a version: a part of an incident with one of these versions is the same fault, too.
     """
 
     kind: DataFaultKind

@@ -104,7 +104,7 @@ class Detection:
 
 
 def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetime) -> Detection:
-    """Find faults, and the incidents that a policy opens for them. Each kind is read in its own transaction.
+    """Find faults, and the incidents that a policy opens for them. Each kind of fault is read in its own transaction.
 
     Args:
         policy: the policy.
@@ -113,7 +113,7 @@ def detect(reader: Reader, policy: FaultPolicy, *, since: datetime, now: datetim
 
     Raises:
         NotFilteredError: the asker isn't allowed to see the whole graph.
-        TimeLimitError: every kind took too long. If only some kinds did, these are listed as unknown.
+        TimeLimitError: every kind took too long. If only some kinds took too long, these are listed as unknown.
     """
     looks: tuple[tuple[DataFaultKind, Callable[[Transaction], FoundFaults]], ...] = (
         (DataFaultKind.ASSERTION, partial(assertions_of_runs, since=since)),

@@ -24,7 +24,7 @@ def _rule(word: str) -> str:
     """Convert a rule to upper case.
 
     Raises:
-        ValueError: the word looks like a misspelled known rule. Other words are allowed: tools have rules of their own.
+        ValueError: the word looks like a misspelled known rule. Any other word is allowed: tools have further rules.
     """
     rule = word.upper()
     nearest = difflib.get_close_matches(rule, RULE_TYPES, n=1, cutoff=0.75)

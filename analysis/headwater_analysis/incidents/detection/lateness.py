@@ -24,7 +24,7 @@ from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import IncidentClock, IncidentScope, RunEventType
 
 _LATEST_RUNS: Final = 20
-"""Number of latest complete runs among which a run of a batch job is searched."""
+"""Number of a dataset's latest complete runs among which the latest run of a batch job is searched."""
 _AFTER: Final = timedelta(microseconds=1)
 
 

@@ -21,7 +21,7 @@ _UNNAMED: Final = "an unknown job"
 
 
 def cause_text(text: str) -> str:
-    """Return a cause of at most `MOST_OF_A_CAUSE` characters; a digest replaces the text beyond."""
+    """Shorten a cause to at most `MOST_OF_A_CAUSE` characters; a digest replaces the text beyond."""
     return text if len(text) <= MOST_OF_A_CAUSE else with_digest(text, text)
 
 
@@ -71,7 +71,7 @@ class ShownDatasets:
         return asset if node is None else node.asset
 
     def of(self, key: str) -> Asset:
-        """Shown dataset for the key of a row's dataset."""
+        """Shown dataset, by the key of a dataset in the rows."""
         return self._shown[key]
 
     def key_of(self, namespace: str, name: str) -> str:

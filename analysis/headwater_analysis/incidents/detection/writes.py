@@ -57,7 +57,7 @@ def failed_after_commit(tx: Transaction, since: datetime) -> FoundFaults:
 
 
 def has_committed(run: Mapping[str, Any], use: Mapping[str, Any]) -> bool:
-    """Return whether a run reports that it committed an output: the rule of `failed_after_commit`, for one of its uses.
+    """Return whether a run reports that it committed an output, by the rule of `failed_after_commit`.
 
     Args:
         run: properties of a run that failed, was aborted, or has no end.
@@ -85,7 +85,8 @@ def _parts(row: Mapping[str, Any], datasets: ShownDatasets) -> Iterator[Incident
 def written_from_outside(tx: Transaction, since: datetime) -> FoundFaults:
     """Find versions that no known run wrote, and after which a run wrote the next version at `since` or later.
 
-    The bad part is the version without a known writer. If the graph doesn't have this version, it is the next one.
+    The bad part is the version without a known writer. If the graph lacks this version, the bad part is the next
+    version.
     """
     names = several_names(tx)
     row = tx.one("checks/written_from_outside", exempt=[], after="", limit=MOST_VERSIONS, names=names)

@@ -14,7 +14,7 @@ from headwater_analysis.trace.uses import partitions_of
 from headwater_schemas.ranges import partition_text
 
 MOST_FILES: Final = 100
-"""Maximum number of files that a command names; with more, it names their partitions, or the whole dataset."""
+"""Maximum number of files that a command names; with more files, it names partitions, or the whole dataset."""
 FILE: Final = "--file"
 """Option with paths. Paths are texts of jobs (`texts`), which not every asker may see."""
 _AGAIN: Final = "Written again."
@@ -112,7 +112,7 @@ def restore(dataset: Asset, format_: str, version: str) -> str | None:
     """
     if not version.isdecimal():
         return None
-    # Glue's names, such as table/db/t, aren't those of SQL.
+    # Glue's names, such as table/db/t, aren't names in SQL.
     table = dataset.table if dataset.table and "/" not in dataset.table else None
     if format_ == "delta":
         name = _path(dataset) if table is None else _identifier(table.split("."))

@@ -48,7 +48,7 @@ class PartitionRule:
 
     Attributes:
         input, output: keys of the datasets, as declared.
-        input_field, output_field: their partition columns.
+        input_field, output_field: partition columns of the input and of the output.
         transform: rule that computes the output's value from the input's value.
     """
 
@@ -66,7 +66,7 @@ _SAME: Final = frozenset({"identity", "same"})
 
 
 def _transformed(transform: str, value: str) -> str | None:
-    """Apply a declared rule, such as `month` or `month of`; None: it doesn't fit the value, or is text for people."""
+    """Apply a rule, such as `month` or `month of`; None: the rule doesn't fit the value, or is text for people."""
     rule = transform.strip().lower().removesuffix(" of")
     if rule in _SAME:
         return value
@@ -83,7 +83,7 @@ def partition_rules(tx: Transaction, job: str) -> list[PartitionRule]:
 
 
 def mapped(rule: PartitionRule, partitions: Iterable[str]) -> tuple[str, ...]:
-    """Partitions of the output for partitions of the input, by a rule; empty unless the rule fits all of them.
+    """Partitions of the output for partitions of the input, by a rule; empty unless the rule fits all partitions.
 
     Args:
         partitions: partitions of the input as `key=value` paths.

@@ -1,8 +1,8 @@
 """Order of repairs: steps whose output is still bad ⇒ groups; a group comes after the groups that write its input.
 
-All steps of one batch job, or of one streaming query, are one group. If the output of a group comes back to it through
-other groups, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A group
-that reads its own output stays whole: its runs are repaired in their order.
+All steps of one batch job, or of one streaming query, are one group. If other groups read the output of a group and
+write its input, the groups of this cycle are split by depth, and a group waits only for groups of a smaller depth. A
+group that itself reads its output stays whole: its runs are repaired in the order of their starts.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class RepairGroup:
     Attributes:
         steps: the steps, the earliest first.
         after: indices, in the list of groups, of the groups that have to be repaired before.
-        reads_own: whether the group reads its own output.
-        in_cycle: whether the group's output comes back to it through other groups.
+        reads_own: whether the group itself reads its output.
+        in_cycle: whether other groups read the group's output and write its input.
     """
 
     steps: tuple[BadStep, ...]
@@ -110,7 +110,7 @@ def _writes(group: Iterable[BadStep]) -> frozenset[str]:
 
 
 def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
-    """For the index of each group: indices of the other groups that write a dataset which it reads."""
+    """For the index of each group: indices of the other groups that write a dataset that this group reads."""
     writers: dict[str, set[int]] = defaultdict(set)
     for index, group in enumerate(groups):
         for key in _writes(group):
@@ -122,7 +122,7 @@ def _before(groups: Sequence[Sequence[BadStep]]) -> dict[int, set[int]]:
 
 
 def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
-    """For the index of each group: indices of the groups that wait for it."""
+    """For the index of each group: indices of the groups that wait for this group."""
     after: dict[int, set[int]] = {index: set() for index in before}
     for index, others in before.items():
         for other in others:
@@ -131,7 +131,7 @@ def _after(before: Mapping[int, set[int]]) -> dict[int, set[int]]:
 
 
 def _in_cycles(groups: Sequence[Sequence[BadStep]]) -> set[int]:
-    """Indices of groups in cycles of several groups, and between two such cycles."""
+    """Indices of groups in cycles of several groups, and of groups between two such cycles."""
     before = _before(groups)
     after = _after(before)
     left = set(before)

@@ -81,7 +81,7 @@ class _Correction:
         part: the part.
         starts: keys of the datasets that the part names, if they hold bad data.
         steps: steps that wrote bad data themselves, or that wrote the data that the part names.
-        loads: keys of those `starts` with bad data that no known step wrote.
+        loads: keys of those datasets of `starts` with bad data that no known step wrote.
     """
 
     part: ResolvedPart
@@ -316,7 +316,10 @@ class _Planner:
 
 
 def _is_of_others(part: Part, written: Iterable[Part]) -> bool:
-    """Return whether the steps didn't write all of a part. Parts other than records and files count as a whole."""
+    """Return whether the written parts lack some data of a part.
+
+    Parts other than records and files count as a whole.
+    """
     same = [each for each in written if each.dataset.key == part.dataset.key]
     if part.kind is PartKind.OFFSETS and same:
         rest = difference(spans_of(part.offsets), spans_of(span for each in same for span in each.offsets))

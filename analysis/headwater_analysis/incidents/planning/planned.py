@@ -70,8 +70,8 @@ class ReplayedBatches:
     """Micro-batches to run again.
 
     Attributes:
-        first_batch, last_batch: first and last micro-batch, both inclusive. The last one is the last micro-batch to
-            which state spread bad records.
+        first_batch, last_batch: first and last micro-batch, both inclusive. Up to `last_batch` the query's state spread
+            bad records.
         inputs: all input of these micro-batches.
         kafka: `inputs` as options of Spark's Kafka source; empty: some input isn't a range of offsets.
     """
@@ -107,8 +107,9 @@ class QueryReplay:
     Attributes:
         query_id, query_name: id and name of the query.
         checkpoint: location of the query's checkpoint; None: not known.
-        restart_after: last micro-batch n before the bad ones: a checkpoint whose latest files are `offsets/<n>` and
-            `commits/<n>` starts with the first bad micro-batch. None: the query's first micro-batch is bad.
+        restart_after: last micro-batch n before the bad micro-batches: a checkpoint whose latest files are
+            `offsets/<n>` and `commits/<n>` starts with the first bad micro-batch. None: the query's first micro-batch
+            is bad.
         newest_batch: newest known micro-batch.
         batches: bad micro-batches, ascending.
         earlier: for a query with state: earlier input that the state needs. None: the query keeps no state, or none is

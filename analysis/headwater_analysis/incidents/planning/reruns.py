@@ -22,7 +22,7 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.identity import utc_text
 
 MOST_RERUNS: Final = 3
-"""Maximum number of reruns that one step of a plan names for a dataset, the latest."""
+"""Maximum number of reruns that one step of a plan names for a dataset: the latest ones."""
 _KNOWN: Final = (Certainty.EXACT, Certainty.INFERRED)
 
 
@@ -65,8 +65,8 @@ def reruns(
     Args:
         context: context of the trace, forwards.
         bad: bad runs of one batch job.
-        left: parts of their output that hold bad data, and that no rerun is known to replace.
-        tainted: ids of all runs that bad data passed through; they are no reruns, because they repaired nothing.
+        left: parts of the bad runs' output that hold bad data, and that no rerun is known to replace.
+        tainted: ids of all runs that bad data passed through. Such a run repaired nothing, so it is no rerun.
     """
     times = [run.ended_at or run.started_at for run in bad]
     begins = [time for time in times if time is not None]
@@ -81,9 +81,9 @@ def reruns(
         listed = found.setdefault(key, [])
         if later.brief.run_id in tainted or not later.writes(name) or len(listed) >= MOST_RERUNS:
             continue
-        of = next((run for run in bad if _is_rerun(context, run, later, name)), None)
-        if of is not None:
-            listed.append(Rerun(later, of, datasets[key]))
+        bad_run = next((run for run in bad if _is_rerun(context, run, later, name)), None)
+        if bad_run is not None:
+            listed.append(Rerun(later, bad_run, datasets[key]))
     return found
 
 

@@ -26,7 +26,7 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
 
 MOST_SHOWN: Final = 10
-"""Maximum number of runs of a step for which the plan has a command."""
+"""Maximum number of commands in a step that show a run."""
 _MOST_REASONS: Final = 3
 """Maximum number of reasons for inexact hops that a step of a plan lists."""
 _KEPT_BATCHES: Final = 100
@@ -40,7 +40,8 @@ class WritingStep:
     Attributes:
         kind: RERUN or REPROCESS.
         fields: values of further fields of `RepairStep`, by name.
-        appended: parts of the output that the graph won't show as clean after the step, because it overwrites nothing.
+        appended: parts of the output that the graph won't show as clean after the step, because the step overwrites
+            nothing.
         reruns: for the key of each dataset with such parts: later runs that may have repaired it.
     """
 
@@ -132,9 +133,9 @@ def _step(
     unsure = (step.hop.why for step in group.steps if step.hop.overall is not Certainty.EXACT and step.hop.why)
     notes += list(dict.fromkeys(unsure))[:_MOST_REASONS]
     if skip:
-        of = ", ".join(sorted({part.dataset.spelling for part in skip}))
+        topics = ", ".join(sorted({part.dataset.spelling for part in skip}))
         notes.append(
-            f"Leave out the bad records of {of}: they stay in the topic, and correct records follow after them."
+            f"Leave out the bad records of {topics}: they stay in the topic, and correct records follow after them."
         )
     sql = tuple(filter(None, (_restored(context, appended, key) for key in dict.fromkeys(_keys(appended)))))
     if sql:
@@ -196,7 +197,7 @@ def _overwrite(context: Context, group: RepairGroup, key: str) -> Overwrite:
 def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str, ...], str]:
     """Partitions of an output by the job's declared mappings, and a sentence.
 
-    There are no partitions unless the mappings fit all bad input of the job.
+    The partitions are empty unless the mappings fit all bad input of the job.
     """
     job = group.steps[0].hop.step.job
     rules = [] if job is None else partition_rules(context.tx, job.key)
@@ -209,8 +210,8 @@ def _by_rules(context: Context, group: RepairGroup, key: str) -> tuple[tuple[str
     # Output that the scope names isn't derived from bad input, so no mapping fits it.
     is_mapped = bool(read) and all(step.hop.inputs for step in group.steps)
     for part in read:
-        of = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
-        made = {each for rule in of for each in mapped(rule, partitions_of(part))}
+        reading = [rule for rule in rules if context.datasets.shown_key(rule.input) == part.dataset.key]
+        made = {each for rule in reading for each in mapped(rule, partitions_of(part))}
         is_mapped &= bool(made)
         found |= made
     if not is_mapped:
