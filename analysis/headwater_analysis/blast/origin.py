@@ -235,7 +235,7 @@ def batches_hop(
     if all_of_them:
         outputs = joined([(batch, use) for batch in given for use in batch.writes()], context.datasets)
     else:
-        outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
+        outputs = between(context.tx, query, given[0], given[-1], produced=True, datasets=context.datasets)
     outputs = join((*outputs, *gone.parts))
     if complete and (holes := holes_among(context.tx, query, batches, first, last, asked.batches)):
         outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))

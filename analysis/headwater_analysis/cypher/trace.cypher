@@ -129,6 +129,13 @@ RETURN q {.key, .query_id, .name, .first_batch, .last_batch, summarized: q._reti
   },
   job: head([(q)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}])} AS query
 
+// ranges: Offsets that the segments of a query read or wrote between two batches, and whether all positions are of Kafka
+MATCH (s:HwSegment)-[r:CONSUMED|PRODUCED]->(d:HwDataset)
+USING INDEX s:HwSegment(query, start)
+WHERE s.query = $given.query AND s.start > $given.first - $given.size AND s.start <= $given.last AND type(r) = $given.type
+WITH d, r, type(r) = 'CONSUMED' OR NOT any(id IN coalesce(s.reconciled, []) WHERE $given.first <= id <= $given.last) AS recorded
+RETURN collect([d.key, r.positions = ['kafka'] AND recorded, r.partitions, r.from, r.to_exclusive]) AS ranges
+
 // reading_runs: Keys of batch runs of the jobs that read a dataset, without those that ended before a time
 UNWIND $given.wants AS want
 MATCH (:HwDataset {key: want.dataset})<-[:READS]-(j:HwJob)

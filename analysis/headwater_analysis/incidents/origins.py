@@ -262,7 +262,7 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
             uses = [(batch, use) for batch in batches for use in batch.reads(shown)]
             read = joined(uses, context.datasets)
         else:
-            read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
+            read = between(context.tx, query, batches[0], batches[-1], produced=False, datasets=context.datasets)
         parts += [each for each in read if each.dataset.key == shown]
     # Only the time of reading is known. The records were written earlier, and other readers may have read them before.
     bounded = [replace(each, since=None, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]

@@ -101,7 +101,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
     batches, complete = ends(context, query, first, last)
     if not batches:
         return None
-    others = _given(context, batches, pending.part.dataset.key, complete=complete)
+    others = _given(context, query, batches, pending.part.dataset.key, complete=complete)
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
@@ -132,8 +132,8 @@ def ends(context: Context, query: Query, first: int, last: int, most: int = STRE
     return [batches[0], *final], False
 
 
-def _given(context: Context, batches: Sequence[Batch], used: str, *, complete: bool) -> tuple[Part, ...]:
+def _given(context: Context, query: Query, batches: Sequence[Batch], used: str, *, complete: bool) -> tuple[Part, ...]:
     if complete:
         used_by = [(batch, frozenset({used})) for batch in batches]
         return given(used_by, context.datasets, backward=context.backward)
-    return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
+    return between(context.tx, query, batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)

@@ -11,11 +11,13 @@ from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.partitions import is_inside, partition_of
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.batches import Batch, Run
+from headwater_analysis.trace.batches import Batch, Query, Run
 from headwater_analysis.trace.prefetch import prefetch
 from headwater_analysis.trace.traced_parts import Part, PartKind, offsets, spans_of, weakest
 from headwater_analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
+from headwater_graph.facts.model import RelType
 from headwater_graph.facts.spans import union
+from headwater_graph.segments import segment
 from headwater_schemas.events import Certainty
 
 MOST_FILES = 1_000
@@ -217,24 +219,59 @@ def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
     return () if any(not all(each) or not each for each in found) else tuple(sorted(frozenset[str]().union(*found)))
 
 
-def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
-    """Upper bound of the parts that a query's micro-batches from `first` to `last` used.
+def between(
+    tx: Transaction, query: Query, first: Batch, last: Batch, *, produced: bool, datasets: Datasets
+) -> tuple[Part, ...]:
+    """Upper bound of the parts from one micro-batch of a query to another, without reading those in between.
 
-    The batches in between aren't read.
-
-    A query's offsets grow from batch to batch, so all offsets lie between the start of `first` and the end of `last`.
+    Each segment has the offsets of all its micro-batches. If the offsets are known to only grow, those before `first`
+    and after `last` are cut off: outputs by an equal topic id, inputs if the query never went back.
     """
+    since, until = first.started_at, last.ended_at or last.started_at
+    row = tx.one(
+        "trace/ranges",
+        query=query.key,
+        type=(RelType.PRODUCED if produced else RelType.CONSUMED).value,
+        first=first.first,
+        last=last.last,
+        size=segment.SIZE,
+    )
+    ranges: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    unknown: set[str] = set()
+    for key, of_kafka, partitions, starts, ends in row["ranges"]:
+        dataset = datasets.shown_key(key)
+        ranges[dataset] += zip(partitions or (), starts or (), ends or (), strict=True)
+        if not of_kafka:
+            unknown.add(dataset)
+    datasets.know(ranges)
     out: list[Part] = []
-    ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}
-    for use in first.writes() if produced else first.reads():
-        part = part_of(use, datasets[use.dataset], since=first.started_at, until=last.ended_at or last.started_at)
-        end = ends.get(use.dataset)
-        if use.kind is PartKind.OFFSETS and end is not None and end.kind is PartKind.OFFSETS:
-            start = dict(zip(use.properties["partitions"], use.properties["from"], strict=True))
-            upto = zip(end.properties["partitions"], end.properties["to_exclusive"], strict=True)
-            spans = union((p, start.get(p, 0), b) for p, b in upto)
-            out.append(replace(part, offsets=offsets(spans), certainty=Certainty.UPPER_BOUND, rows=None))
-        else:
-            unknown = Part(dataset=part.dataset, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)
-            out.append(replace(unknown, since=part.since, until=part.until))
+    for dataset, found in ranges.items():
+        part = Part(dataset=datasets[dataset], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)
+        part = replace(part, since=since, until=until)
+        if dataset not in unknown:
+            begin, end = (_kafka_use(each, dataset, produced=produced) for each in (first, last))
+            topic_id = begin.topic_id if begin and end and begin.topic_id == end.topic_id else None
+            went_back = any(first.first < each <= last.last for each in query.rewinds)
+            only_grow = topic_id is not None if produced else not went_back
+            spans = union(_cut(found, begin, end) if only_grow else found)
+            part = replace(part, kind=PartKind.OFFSETS, certainty=Certainty.UPPER_BOUND)
+            part = replace(part, topic_id=topic_id, offsets=offsets(spans))
+        out.append(part)
     return join(out)
+
+
+def _kafka_use(batch: Batch, dataset: str, *, produced: bool) -> StoredUse | None:
+    uses = batch.writes(dataset) if produced else batch.reads(dataset)
+    return next((use for use in uses if use.kind is PartKind.OFFSETS), None)
+
+
+def _cut(
+    ranges: Iterable[tuple[int, int, int]], begin: StoredUse | None, end: StoredUse | None
+) -> Iterable[tuple[int, int, int]]:
+    """Cut ranges of partitions (partition, start, end) to those from one use of a topic to another."""
+    starts, ends = dict[int, int](), dict[int, int]()
+    if begin is not None:
+        starts = dict(zip(begin.properties["partitions"], begin.properties["from"], strict=True))
+    if end is not None:
+        ends = dict(zip(end.properties["partitions"], end.properties["to_exclusive"], strict=True))
+    return ((p, max(a, starts.get(p, a)), min(b, ends.get(p, b))) for p, a, b in ranges)

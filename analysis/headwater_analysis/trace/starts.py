@@ -424,7 +424,9 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
             uses = [(b, use) for b in running for use in (b.writes if context.backward else b.reads)(shown)]
             parts += joined(uses, context.datasets)
         else:
-            ended = between(batches[0], batches[-1], produced=context.backward, datasets=context.datasets)
+            ended = between(
+                context.tx, query, batches[0], batches[-1], produced=context.backward, datasets=context.datasets
+            )
             parts += [part for part in ended if part.dataset.key == shown]
     if partition is not None:
         parts = [

@@ -298,7 +298,9 @@ def given_by_all(
     if complete:
         others = given(kept, context.datasets, backward=context.backward)
     else:
-        others = between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
+        others = between(
+            context.tx, query, batches[0], batches[-1], produced=not context.backward, datasets=context.datasets
+        )
     return join((*others, *_static_inputs(context, kept), *gone.parts))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,45 @@ def test_a_start_of_which_no_micro_batch_was_observed(clean_database: Driver, re
     write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5), started(first, 2, 7)])
     [hop] = blast(reader, BadRun(first.run_id(1))).hops
     assert (hop.step.first_batch, hop.step.last_batch, hop.certainty) == (5, 6, Certainty.UPPER_BOUND)
+
+
+def in_hundreds(write_of: Callable[[int], DatasetUse]) -> Stream:
+    """A query of 100 micro-batches: so many that an answer reads only the first and the last of them."""
+    stream = Stream("query")
+    for n in range(100):
+        stream.entries.append(Entry(n, (kafka_use("in", {0: (n, n + 1)}, EXACT),), (write_of(n),)))
+    return stream
+
+
+def spans_of_70(reader: Reader) -> list[tuple[int, int, int]]:
+    """Partition, start and end of the output of batches 10 to 79."""
+    [part] = tainted(blast(reader, BadBatches("query", 10, 79)), "mid").parts
+    assert part.certainty is Certainty.UPPER_BOUND
+    return [(span.partition, span.start, span.end) for span in part.offsets]
+
+
+def test_many_micro_batches_that_wrote_to_other_partitions(clean_database: Driver, reader: Reader) -> None:
+    """Batch n writes to partition n % 7; the first and the last one write to partition 3 and 2."""
+    write(clean_database, in_hundreds(lambda n: kafka_use("mid", {n % 7: (n // 7, n // 7 + 1)}, EXACT, "id")))
+    # Partition 3 from batch 10 on, partition 2 up to batch 79; of the others, what batches 0 to 99 wrote.
+    expected = {p: (0, 15 if p < 2 else 14) for p in (0, 1, 4, 5, 6)} | {3: (1, 14), 2: (0, 12)}
+    assert spans_of_70(reader) == [(p, *expected[p]) for p in range(7)]
+
+
+def test_many_micro_batches_with_a_topic_made_anew_among_them(clean_database: Driver, reader: Reader) -> None:
+    """The offsets begin again at 0 in batch 60, which the last one's don't show; nor is a topic id recorded."""
+    write(clean_database, in_hundreds(lambda n: kafka_use("mid", {0: (n % 60, n % 60 + 1)}, EXACT)))
+    assert spans_of_70(reader) == [(0, 0, 60)]
+
+
+def test_many_micro_batches_of_which_one_lacks_its_offsets(clean_database: Driver, reader: Reader) -> None:
+    stream = in_hundreds(lambda n: kafka_use("mid", {0: (n, n + 1)}, EXACT))
+    stream.entries[50] = replace(
+        stream.entries[50], reconciled=True, outputs=(kafka_use("mid", None, Certainty.UNKNOWN),)
+    )
+    write(clean_database, stream)
+    [part] = tainted(blast(reader, BadBatches("query", 10, 79)), "mid").parts
+    assert part.kind is PartKind.UNKNOWN
 
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:

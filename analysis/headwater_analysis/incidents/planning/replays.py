@@ -71,7 +71,7 @@ def _read(context: Context, query: Query, first: int, last: int) -> tuple[Part, 
         return ()
     if complete:
         return joined([(batch, use) for batch in batches for use in batch.reads()], context.datasets)
-    return between(batches[0], batches[-1], produced=False, datasets=context.datasets)
+    return between(context.tx, query, batches[0], batches[-1], produced=False, datasets=context.datasets)
 
 
 def kafka_ranges(parts: Sequence[Part]) -> tuple[KafkaRange, ...]:
