@@ -223,7 +223,9 @@ def _entry(test: str, today: dt.date) -> str:
 
 def _pytest(root: Path, *arguments: str, junit: Path) -> int:
     command = [sys.executable, "-m", "pytest", *arguments, f"--junitxml={junit}"]
-    return subprocess.run(command, cwd=root, check=False).returncode
+    # Tests start hundreds of Python processes, and without bytecode each compiles all modules: one to two seconds more.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, cwd=root, env=environment, check=False).returncode
 
 
 def stress(paths: Sequence[str]) -> int:

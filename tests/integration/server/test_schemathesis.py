@@ -25,6 +25,7 @@ from headwater_server.settings import ServeSettings
 from support import api_examples
 from support.api import client_of
 from support.demo_graph import declare_demo, load_demo
+from support.gate import in_gate
 from support.graph.emptying import delete_nodes
 from support.openlineage import FakeSink
 from support.stack import StackUnderTest
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from schemathesis import Case
 
 
-EXAMPLES = 3 if settings.get_current_profile_name() == "gate" else 25
 CHECKS = {
     # Well-formed parameters can make no sense together, and any text may be a cursor of another question: 400.
     "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "404", "409", "504"]},
@@ -64,11 +64,19 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
         yield str(client.base_url)
 
 
-@pytest.mark.nightly
-@schema.parametrize()
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
-    case.call_and_validate(base_url=url, timeout=patience(60))
+if in_gate():
+    # Cases are made when they are collected, which takes ten seconds for all operations.
+    @pytest.mark.nightly
+    def test_cases_are_made_in_the_nightly_run() -> None:
+        pytest.fail("Run the cases of schemathesis with --hypothesis-profile=nightly.")
+
+else:
+
+    @pytest.mark.nightly
+    @schema.parametrize()
+    @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
+        case.call_and_validate(base_url=url, timeout=patience(60))
 
 
 PAGED = sorted(

@@ -195,6 +195,14 @@ def test_no_test_at_all_is_refused(project: Path, capfd: pytest.CaptureFixture[s
     assert run(project, capfd)[0] == 5, "pytest's status"
 
 
+def test_tests_run_with_bytecode(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    plant(project, UNIT, "import sys\ndef test_it(): assert not sys.dont_write_bytecode\n")
+    assert run(project, capfd)[0] == 0
+
+
 def test_a_failing_subtest_counts_once(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     plant(project, UNIT, ROWS)
     status, output = run(project, capfd)
