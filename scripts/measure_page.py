@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from headless_chromium import INSTALL_CHROMIUM, find_chromium, open_page
+from headless_chromium import INSTALL_CHROMIUM, find_chromium, new_page, open_page, running_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,8 @@ _CAUSES = "## Causes of missed goals"
 """Heading of the part of the report that people write."""
 REPORT = Path(__file__).parents[1] / "docs" / "benchmarks" / "page.md"
 _OPENINGS = 7
+_SETTLED_MS = 1_000
+"""Time for the browser to start a process for a new page, before a measured navigation."""
 _QUESTIONS = 40
 _READABLE_PX = 10
 _NAME_PX = 13  # height of a name at zoom 1
@@ -79,9 +81,12 @@ def main() -> int:
         size = page.request.get(f"{api}status").json()
         leaf, mid = (_found(page, api, name) for name in (given.leaf, given.mid))
     openings = {name: _openings(chromium, given.url, asset) for name, asset in (("hub", hub["asset"]), ("leaf", leaf))}
+    first = {name: _first_pages(chromium, given.url, asset) for name, asset in (("hub", hub["asset"]), ("leaf", leaf))}
     rows = [
-        _first_picture("hub", openings["hub"], 1_000),
-        _first_picture("leaf", openings["leaf"], 700),
+        _first_picture("hub: first readable picture", openings["hub"], 1_000),
+        _first_picture("leaf: first readable picture", openings["leaf"], 700),
+        _first_picture("hub, as the first page of a browser", first["hub"], 1_000),
+        _first_picture("leaf, as the first page of a browser", first["leaf"], 700),
         _longest_task(chromium, given.url, {"hub": hub["asset"], "leaf": leaf, "mid": mid}),
         _frames(chromium, given.url, hub["asset"]),
         _whole_upstream(chromium, given.url, mid),
@@ -101,6 +106,18 @@ Row = tuple[str, str, str, bool]
 
 def _openings(chromium: str, url: str, asset: dict[str, Any]) -> list[list[float]]:
     """For each opening: ms until `/graph` was requested, until it was answered, and until the picture was drawn."""
+    found = []
+    with running_chromium(chromium) as browser:
+        for _ in range(_OPENINGS + 1):
+            with new_page(browser, width=1440) as page:
+                page.wait_for_timeout(_SETTLED_MS)
+                _arrive(page, url, asset)
+                found.append(page.evaluate(_STEPS))
+    return found[1:]
+
+
+def _first_pages(chromium: str, url: str, asset: dict[str, Any]) -> list[list[float]]:
+    """Like `_openings`, but each opening starts a browser."""
     return [_open(chromium, url, asset, lambda page: page.evaluate(_STEPS)) for _ in range(_OPENINGS)]
 
 
@@ -108,7 +125,7 @@ def _first_picture(what: str, openings: list[list[float]], goal_ms: int) -> Row:
     took = [drawn for _, _, drawn in openings]
     median = statistics.median(took)
     return (
-        f"{what}: first readable picture, median of {_OPENINGS}",
+        f"{what}, median of {_OPENINGS}",
         f"{median:,.0f} ms (worst {max(took):,.0f})",
         f"≤ {goal_ms:,} ms",
         median <= goal_ms,
@@ -122,11 +139,16 @@ def _split(what: str, openings: list[list[float]]) -> str:
 
 
 def _longest_task(chromium: str, url: str, assets: dict[str, dict[str, Any]]) -> Row:
-    def tasks(page: Page) -> float:
-        page.wait_for_load_state("networkidle")
-        return float(page.evaluate("() => Math.max(0, ...measured.tasks)"))
-
-    longest = {name: max(_open(chromium, url, asset, tasks) for _ in range(3)) for name, asset in assets.items()}
+    longest: dict[str, float] = {}
+    with running_chromium(chromium) as browser:
+        for name in [*assets] * 4:
+            with new_page(browser, width=1440) as page:
+                page.wait_for_timeout(_SETTLED_MS)
+                _arrive(page, url, assets[name])
+                page.wait_for_load_state("networkidle")
+                task = float(page.evaluate("() => Math.max(0, ...measured.tasks)"))
+            # The first opening of each is the browser's own warming up.
+            longest[name] = max(task, longest[name]) if name in longest else 0
     worst = max(longest, key=lambda name: longest[name])
     return ("longest task while opening", f"{longest[worst]:,.0f} ms ({worst})", "≤ 100 ms", longest[worst] <= 100)
 
@@ -226,8 +248,8 @@ _TEXT = """\
 # The page in Chromium
 
 Made by `uv run scripts/measure_page.py` on two cores, on a graph of {datasets:,} datasets and {jobs:,} jobs; the hub
-has {readers:,} readers. Every opening has an empty cache, and Neo4j has answered before. Names count as readable from
-10 px.
+has {readers:,} readers. Every opening has an empty cache, in a browser that has been running if nothing else is stated,
+and Neo4j has answered before. Names count as readable from 10 px.
 
 | what | measured | goal | |
 |---|---|---|---|

@@ -399,14 +399,15 @@ def _rank(row: Row, match: Match, text: str) -> tuple[int, bool, bool, int, int,
     asset = row.asset
     score = 0.0 if match is Match.FILTERS else row.score
     first = match is Match.EXACT or (match in _BY_WORDS and _starts(row, text))
-    rank = list(Match).index(match)
+    rank = _RANKS[match]
     # Names that begin with the text rank equally, even if the text's last word isn't whole: the other criteria decide.
     rank = rank if match is Match.EXACT or not first else _AFTER_EXACT
     return (rank, not first, row.gone, _KINDS.index(asset.kind), -row.uses, -score, asset.spelling)
 
 
 _BY_WORDS = (Match.WORDS, Match.BEGINNINGS)
-_AFTER_EXACT = list(Match).index(Match.WORDS)
+_RANKS = {match: rank for rank, match in enumerate(Match)}
+_AFTER_EXACT = _RANKS[Match.WORDS]
 
 
 def _starts(row: Row, text: str) -> bool:
