@@ -107,6 +107,9 @@ def test_columns_and_the_path_of_one_alone(page: Page) -> None:
     assert "only=1" in page.url
     page.reload()
     expect(page.locator(".stage-notes")).to_contain_text("Only the path of value.carrier")
+    page.get_by_role("button", name="Table", exact=True).click()
+    expect(page.get_by_role("table").first).to_contain_text("flights.enriched")
+    assert "only=1" not in page.url
 
 
 def test_what_a_change_would_hit_keeps_its_colours_as_more_is_drawn(page: Page) -> None:
@@ -257,6 +260,7 @@ def test_as_of_a_time_before_it_all_nothing_is_drawn_but_the_start(page: Page) -
     go(page, f"{ENRICHED}?asof=2001-01-01T00:00:00Z")
     expect(page.get_by_role("button", name="Back to now")).to_be_visible()
     drawn(page, 1)
+    expect(page.locator(".stage-notes")).to_contain_text("Nothing is recorded of its lineage up to 2001-01-01")
     page.get_by_role("button", name="Back to now").click()
     drawn(page, 7)
 

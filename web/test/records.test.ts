@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
-import { render, type ComponentChild } from "preact";
+import { h, render, type ComponentChild } from "preact";
 import { expect, test } from "vitest";
 
 import type { DatasetDetails, IntervalItem, OwnerName } from "../src/app/answers";
 import { changeText, rowsOf } from "../src/dataset/columns";
 import { sensitivityOf } from "../src/dataset/about";
 import { columnsOf, content, FacetPart, isWeb } from "../src/parts/facet";
+import { Time } from "../src/parts/basics";
 import { beginning } from "../src/parts/fold";
 import { split } from "../src/parts/head";
 import { ownersOf, tagsOf } from "../src/parts/people";
@@ -13,15 +14,31 @@ import { assertion, took } from "../src/parts/runs";
 import { size } from "../src/parts/uses";
 import { breaks } from "../src/views/batches";
 import { ordered, verdict } from "../src/views/checks";
+import { Facets } from "../src/views/facets";
 import { late } from "../src/views/home";
 import { stale } from "../src/views/consumer";
+import { place } from "../src/app/address";
 import { spelled } from "../src/app/api";
+import { time } from "../src/app/format";
 
 const shown = (vnode: ComponentChild): HTMLElement => {
   const root = document.createElement("div");
   render(vnode, root);
   return root;
 };
+
+test("facets of more hits than are counted are marked as such", () => {
+  const totals = { types: [], namespaces: [{ value: "k", total: 3 }], owners: [], tags: [], sensitivities: [], kinds: [] };
+  const facets = (truncated: boolean): string | null => shown(h(Facets, { at: place("search", {}), totals, truncated })).textContent;
+  expect(facets(true)).toContain("Counted among the best 1,000 hits of each kind");
+  expect(facets(false)).not.toContain("Counted");
+});
+
+test("a time is written once for a reader in UTC", () => {
+  const at = "2024-05-01T10:00:07Z";
+  const same = new Date(at).getTimezoneOffset() === 0;
+  expect(shown(h(Time, { at })).textContent).toBe(same ? "2024-05-01 10:00:07 UTC" : `${time(at)} 10:00:07 UTC`);
+});
 
 test("declared owners come before those that events report", () => {
   const owners: OwnerName[] = [{ name: "team:events", type: null }];

@@ -57,8 +57,8 @@ export function About({ details }: { place: Place<"dataset">; details: DatasetDe
         [t.aboutTab.contradictions, declared !== null && declared.contradictions.length > 0 && count(declared.contradictions.length, "property", "properties")],
       ]} />
       <section class="about-part">
-        <h2>{t.aboutTab.notify} <small class="muted">{number(details.declared_consumers.length)}</small></h2>
-        {details.declared_consumers.length ? <Consumers consumers={details.declared_consumers} /> : <p class="muted">{details.filtered ? `${t.aboutTab.noConsumers} ${t.filtered}` : t.aboutTab.noConsumers}</p>}
+        <h2>{t.aboutTab.declaredConsumers} <small class="muted">{number(details.declared_consumers.length)}</small></h2>
+        {details.declared_consumers.length ? <Consumers consumers={details.declared_consumers} /> : <p class="muted">{t.aboutTab.noConsumers(details.consumers_total)}{details.filtered && ` ${t.filtered}`}</p>}
       </section>
       {failed > 0 && <section class="about-part"><h2>{t.checked.latest}</h2><Checked checks={details.checks.filter((check) => check.failed.length)} /></section>}
       {details.quality.some((turn) => turn.first_bad || turn.first_bad_run) && <section class="about-part"><h2>{t.checked.turns}</h2><Turns turns={details.quality} /></section>}

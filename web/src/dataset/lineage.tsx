@@ -18,7 +18,7 @@ import { Panel } from "./panel";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
 import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
 import { datasetsOf, severitiesOf } from "./severities";
-import { Toolbar, startAt, viewOf } from "./toolbar";
+import { Toolbar, showAs, startAt, viewOf } from "./toolbar";
 
 const NOTHING: Picture = { boxes: [], arrows: [] };
 const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
@@ -91,7 +91,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     else return false;
     return true;
   };
-  const toggleView = (): void => tweak("dataset", { view: view === "graph" ? "table" : "graph" });
+  const toggleView = (): void => showAs(view === "graph" ? "table" : "graph");
   // A table has no stage that takes keys.
   useEffect(() => {
     if (view === "graph") return undefined;
@@ -177,11 +177,13 @@ function Notes({ at, graph, shown, undrawn, changed, path }: NotesGiven) {
     if (viewOf(at) === "graph") {
       const boxes = shown.picture.boxes.filter(({ kind }) => kind === "dataset").length;
       const beyond = graph.nodes.length - shown.hidden - shown.drawn.size + missing;
-      notes.push(beyond > 0 ? t.drawnOf(shown.drawn.size, graph.metadata.nodes_total - shown.hidden) : t.drawnAll(shown.drawn.size || boxes));
+      const drawnOf = query.since ? t.drawnOfChanges : t.drawnOf;
+      notes.push(beyond > 0 ? drawnOf(shown.drawn.size, graph.metadata.nodes_total - shown.hidden) : t.drawnAll(shown.drawn.size || boxes));
       if (shown.hidden > 0) notes.push(t.hiddenByFilter(shown.hidden));
       if (graph.metadata.truncated && beyond <= 0) notes.push(t.moreBeyondDepth);
     }
     if (query.to && graph.nodes.length === 1) notes.push(t.noPath(query.to));
+    if (at.asOf && !query.to && graph.metadata.nodes_total === 1) notes.push(t.nothingBy(time(at.asOf)));
   }
   if (query.since) {
     if (changed) {

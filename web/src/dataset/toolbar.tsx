@@ -17,6 +17,9 @@ const GROUPINGS: Grouping[] = ["", "namespace", "owner", "tag", "type"];
 /** Picture or table: what the address says, else what suits the screen. */
 export const viewOf = ({ query }: At): "graph" | "table" => query.view || (narrow.value ? "table" : "graph");
 
+/** A table has no path of one column: it lists the datasets of the picture. */
+export const showAs = (view: "graph" | "table"): void => tweak("dataset", view === "table" ? { view, only: false } : { view });
+
 export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; name: string }) {
   const { query } = at;
   const view = viewOf(at);
@@ -26,8 +29,8 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
   return (
     <div class="toolbar" role="toolbar" aria-label={t.toolbar}>
       <span class="switch" role="group" aria-label={t.viewAs}>
-        <button aria-pressed={view === "graph"} onClick={() => tweak("dataset", { view: "graph" })}>{t.graph}</button>
-        <button aria-pressed={view === "table"} onClick={() => tweak("dataset", { view: "table" })} title={t.tableKey}>{t.table}</button>
+        <button aria-pressed={view === "graph"} onClick={() => showAs("graph")}>{t.graph}</button>
+        <button aria-pressed={view === "table"} onClick={() => showAs("table")} title={t.tableKey}>{t.table}</button>
       </span>
       {!query.to && (
         <span class="switch" role="group" aria-label={t.depth}>
@@ -64,6 +67,10 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
   );
 }
 
+const FilterChip = ({ text, remove }: { text: string; remove: () => void }) => (
+  <button class="filter-chip" onClick={remove} title={`${text}. ${t.removeFilter}`}><span>{text}</span> ✕</button>
+);
+
 function FilterMenu({ at, graph }: { at: At; graph: Drawing | null }) {
   const { query } = at;
   const active = query.namespace.length + query.owner.length + query.type.length + query.tag.length;
@@ -93,7 +100,7 @@ function FilterMenu({ at, graph }: { at: At; graph: Drawing | null }) {
         </div>
       </Menu>
       {(["type", "namespace", "owner", "tag"] as const).flatMap((by) => query[by].map((value) => (
-        <button class="filter-chip" onClick={() => toggle(by, value)} title={t.removeFilter}>{t.groupBy[by]}: {value} ✕</button>
+        <FilterChip text={`${t.groupBy[by]}: ${value}`} remove={() => toggle(by, value)} />
       )))}
     </>
   );
@@ -128,8 +135,8 @@ function ShowMenu({ at }: { at: At }) {
           </div>
         )}
       </Menu>
-      {query.since && <button class="filter-chip" onClick={() => step("dataset", { since: "" })} title={t.removeFilter}>{t.sinceChip(query.since)} ✕</button>}
-      {query.to && <button class="filter-chip" onClick={() => step("dataset", { to: "" })} title={t.removeFilter}>{t.pathChip(query.to)} ✕</button>}
+      {query.since && <FilterChip text={t.sinceChip(query.since)} remove={() => step("dataset", { since: "" })} />}
+      {query.to && <FilterChip text={t.pathChip(query.to)} remove={() => step("dataset", { to: "" })} />}
     </>
   );
 }

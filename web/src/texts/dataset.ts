@@ -66,7 +66,7 @@ export const dataset = {
     renamedTo: "Renamed to",
     declaredIn: "Declared in",
     contradictions: "Declarations contradict each other",
-    notify: "Whom to notify",
-    noConsumers: "No consumer is declared to read it.",
+    declaredConsumers: "Declared consumers",
+    noConsumers: (jobs: number) => (jobs ? `None is declared. ${count(jobs, "job")} ${jobs === 1 ? "reads" : "read"} it: “What if …” lists whose owners to notify before a change.` : "None is declared."),
   },
 };

@@ -44,6 +44,7 @@ export const lineage = {
   pathTo: "Path to",
   pathToHint: "dataset",
   pathChip: (to: string) => `Path to ${to.length > 40 ? `…${to.slice(-39)}` : to}`,
+  nothingBy: (at: string) => `Nothing is recorded of its lineage up to ${at}`,
   noPath: (to: string) => `No path leads from here to ${to}, or back.`,
   exportMenu: "Export",
   exportAs: { png: "PNG, the whole picture", svg: "SVG, the whole picture", mermaid: "Mermaid", json: "JSON", csv: "CSV, from the table" },
@@ -51,6 +52,7 @@ export const lineage = {
   panel: "Panel",
   // What isn't drawn
   drawnOf: (some: number, all: number) => `${number(some)} of ${count(all, "dataset")} drawn, the rest is counted at the boxes`,
+  drawnOfChanges: (some: number, all: number) => `${number(some)} of ${count(all, "dataset")} drawn, those that changed first; the table lists all`,
   drawnAll: (all: number) => `${count(all, "dataset")} drawn`,
   drawn: (boxes: number, name: string) => `${count(boxes, "box", "boxes")} drawn around ${name}`,
   hiddenByFilter: (many: number) => `${number(many)} hidden by the filter`,

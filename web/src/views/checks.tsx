@@ -122,7 +122,7 @@ function Rule({ at, rule }: { at: Place<"checks">; rule: CheckedRule }) {
   };
   return (
     <Section id={`rule-${rule.rule}`} title={<>{rule.rule} <span class={`total ${rule.total ? "bad" : "none"}`}>{number(rule.total)}</span></>}>
-      <p>{rule.title}</p>
+      <p>{t.checksView.rule} {rule.title}</p>
       {rule.unknown !== null && <p class="note-warn">{t.checksView.notKnown(rule.unknown)}</p>}
       {(rule.total > 0 || rule.unknown !== null) && <p class="note">{t.checksView.fix} <Commands text={rule.fix} /></p>}
       {rule.exempted > 0 && <p class="note">{t.checksView.exempted(rule.exempted)}</p>}

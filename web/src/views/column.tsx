@@ -52,7 +52,7 @@ function About({ found }: { found: ColumnDetails }) {
         [t.columnsTab.nullable, details.nullable === null ? t.unknown : details.nullable ? t.yes : t.no],
         [t.tags, own.length > 0 && <Tags tags={own} />],
         [t.columnView.datasetTags, found.tags.length > 0 && <Tags tags={found.tags} />],
-        [t.owners, found.owners.length ? <Owners names={ownersOf({ declared: null, owners: found.owners })} /> : t.people.nobody],
+        [t.owners, found.owners.length ? <Owners names={ownersOf({ declared: null, owners: found.owners })} /> : t.columnView.noOwners],
         [t.sensitivity, text("sensitivity")?.toLowerCase()],
         [t.classification, found.classification],
         [t.criticality, found.criticality],

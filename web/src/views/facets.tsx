@@ -54,8 +54,8 @@ export function valuesOf(filter: Filter, at: Place<"search">, totals: SearchFace
   return [...counted, ...[...new Set(always)].filter((value) => !known.has(value)).map((value) => ({ value, total: null }))];
 }
 
-export function Facets({ at, totals }: { at: Place<"search">; totals: SearchFacets | null }) {
-  return <>{FILTERS.map((filter) => <One filter={filter} at={at} values={valuesOf(filter, at, totals)} none={totals?.[filter.totals]?.find(({ value }) => value === null)?.total ?? 0} />)}</>;
+export function Facets({ at, totals, truncated }: { at: Place<"search">; totals: SearchFacets | null; truncated: boolean }) {
+  return <>{truncated && <p class="note">{t.searchView.facetsOf}</p>}{FILTERS.map((filter) => <One filter={filter} at={at} values={valuesOf(filter, at, totals)} none={totals?.[filter.totals]?.find(({ value }) => value === null)?.total ?? 0} />)}</>;
 }
 
 function One({ filter, at, values, none }: { filter: Filter; at: Place<"search">; values: { value: string; total: number | null }[]; none: number }) {

@@ -18,7 +18,7 @@ export function Search({ place: at }: { place: Place<"search"> }) {
   const [open, set] = useState(false);
   const pages = usePages<Hit, SearchPage>("search", { q, kind, type, namespace, owner, tag, sensitivity, facets: true });
   const chosen = chosenCount(at);
-  const facets = <Facets at={at} totals={pages.asked.value?.facets ?? null} />;
+  const facets = <Facets at={at} totals={pages.asked.value?.facets ?? null} truncated={pages.asked.value?.truncated ?? false} />;
   return (
     <div class="view search-view">
       <h1>{q ? t.searchView.of(q) : t.searchView.all}</h1>
