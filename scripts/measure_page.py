@@ -2,8 +2,9 @@
 
     uv run scripts/measure_page.py http://127.0.0.1:8470/ --leaf NAME --mid NAME
 
-The hub is the most used dataset. For each measurement, a new browser with empty caches opens the page. The time runs
-from the navigation to a picture with names at least 10 px high.
+The hub is the most used dataset. An opening has empty caches, and its time runs from the navigation to a picture with
+names at least 10 px high. It is measured in a browser that has been running, and as the first page of a browser, whose
+own start then competes for the processors.
 """
 
 from __future__ import annotations

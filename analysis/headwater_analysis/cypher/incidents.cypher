@@ -103,13 +103,6 @@ RETURN DISTINCT key AS job, x.partition_inputs[n] AS input, x.partition_input_fi
   x.partition_outputs[n] AS output, x.partition_output_fields[n] AS output_field, x.partition_transforms[n] AS transform
 ORDER BY job, input, input_field, output, output_field, transform
 
-// partitions_of_topic: Partitions of a topic that runs and micro-batches read or wrote, and whether some write lacks its offsets
-OPTIONAL MATCH (d:HwDataset)<-[r:CONSUMED|PRODUCED]-(n)
-WHERE d.key IN $given.keys
-WITH collect(DISTINCT r.partitions) AS lists,
-  count(CASE WHEN type(r) = 'PRODUCED' AND (r.partitions IS NULL OR size(coalesce(n.reconciled, [])) > 0) THEN 1 END) > 0 AS unrecorded
-RETURN COLLECT { UNWIND lists AS partitions UNWIND partitions AS number RETURN DISTINCT number ORDER BY number } AS partitions, unrecorded
-
 // runs_of_job: Ids of a job's runs in a time, the latest first
 MATCH (:HwJob {key: $given.key})<-[:OF]-(r:HwRun)
 WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version) AND (NOT $given.batch_runs OR r.query_id IS NULL)

@@ -79,6 +79,13 @@ MATCH (:HwQuery {key: $given.query})<-[:IN_QUERY]-(r:HwRun)
 RETURN DISTINCT head([i IN range(0, size(coalesce(r.facet_names, [])) - 1)
   WHERE r.facet_names[i] = $given.facet | r.facets[i]]) AS reported
 
+// partitions: Partitions of a topic that runs and micro-batches read or wrote, and whether some write lacks its offsets
+OPTIONAL MATCH (d:HwDataset)<-[r:CONSUMED|PRODUCED]-(n)
+WHERE d.key IN $given.keys AND type(r) IN $given.types
+WITH collect(DISTINCT [i IN range(0, size(coalesce(r.partitions, [])) - 1) WHERE r.from[i] < r.to_exclusive[i] | r.partitions[i]]) AS lists,
+  count(CASE WHEN type(r) = 'PRODUCED' AND (r.partitions IS NULL OR size(coalesce(n.reconciled, [])) > 0) THEN 1 END) > 0 AS unrecorded
+RETURN COLLECT { UNWIND lists AS numbers UNWIND numbers AS number RETURN DISTINCT number ORDER BY number } AS partitions, unrecorded
+
 // path_runs: Runs that read or wrote files or partitions, by marks
 CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
 MATCH (x:HwRun)-[r]->(d:HwDataset)

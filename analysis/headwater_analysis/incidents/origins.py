@@ -38,12 +38,14 @@ from headwater_analysis.trace.starts import (
     Path,
     Times,
     VersionOf,
+    partitions_of_topic,
     parts_at,
     parts_of_start,
 )
 from headwater_analysis.trace.state import reported_horizon, state_of
 from headwater_analysis.trace.traced_parts import Hop, OffsetSpan, Part, PartKind, weakest
 from headwater_graph import keys
+from headwater_graph.facts.model import RelType
 from headwater_schemas.events import Certainty, DatasetRef, IncidentClock, IncidentScope, JobRef
 from headwater_schemas.identity import utc_text
 from headwater_schemas.ranges import MOST_OFFSET, batches_text
@@ -52,6 +54,7 @@ MOST_RUNS: Final = 200
 """Maximum number of runs of a job for one part of a scope; the latest runs count."""
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _AFTER: Final = timedelta(microseconds=1)
+_BOTH: Final = (RelType.CONSUMED, RelType.PRODUCED)
 _EVERYTHING: Final = "everything counts as bad"
 
 
@@ -174,7 +177,7 @@ def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
 
 
 def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
-    partitions, recorded = _partitions(context, asset)
+    partitions, recorded = partitions_of_topic(context, asset, *_BOTH)
     whole = Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UPPER_BOUND)
     if not partitions:
         return _parts(part, [whole], "The whole dataset counts as bad, whenever it was written.")
@@ -186,12 +189,6 @@ def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
     return _parts(part, [known, whole], why)
 
 
-def _partitions(context: Context, asset: Asset) -> tuple[list[int], bool]:
-    """Partitions of a topic that runs and micro-batches read or wrote, and whether every write records its own."""
-    found = context.tx.one("incidents/partitions_of_topic", keys=context.datasets.keys_of(asset.key))
-    return found["partitions"], not found["unrecorded"]
-
-
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
     """Find the data that was written to a dataset in a processing time.
 
@@ -200,7 +197,7 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     this time.
     """
     begin = since or _BEGINNING
-    is_topic, sentences = bool(_partitions(context, asset)[0]), []
+    is_topic, sentences = bool(partitions_of_topic(context, asset, *_BOTH)[0]), []
     if is_topic:
         try:
             arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))

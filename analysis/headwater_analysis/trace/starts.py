@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
 from headwater_analysis.identity import notice
-from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
 from headwater_analysis.trace.arrivals import Arrivals
@@ -24,6 +23,7 @@ from headwater_analysis.trace.parts import Datasets, between, join, joined
 from headwater_analysis.trace.prefetch import prefetch
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, Trace, TraceDirection, offsets
 from headwater_analysis.trace.uses import StoredUse, part_of
+from headwater_graph.facts.model import RelType
 from headwater_graph.facts.spans import union
 from headwater_graph.keys import dataset_key, version_key
 from headwater_graph.words import canonical_path, is_within
@@ -34,7 +34,6 @@ from headwater_schemas.ranges import MOST_OFFSET, RangeError, parse_range
 
 LIMIT = 200
 _SECOND = timedelta(seconds=1)
-_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Types of datasets without offsets. Other and unknown types may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
 # Formats that have version ids. A manifest of files has a digest as its version.
@@ -225,7 +224,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
         end = start.end if start.end > start.start else start.start + _SECOND
         return _arrived_parts(context, found.asset, start.partition, start.start, end)
     if isinstance(start, Offsets):
-        partitions = [start.partition] if start.partition is not None else partitions_of_topic(context, found.asset)
+        partitions = [start.partition] if start.partition is not None else _used_partitions(context, found.asset)
         return [
             Part(
                 dataset=found.asset,
@@ -253,10 +252,23 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
     raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=alike)
 
 
-def partitions_of_topic(context: Context, topic: Asset) -> list[int]:
+def _used_partitions(context: Context, topic: Asset) -> list[int]:
     """Partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
-    used = (span for part in parts_at(context, topic, None, _BEGINNING, EVER) for span in part.offsets)
-    return sorted({span.partition for span in used})
+    type_ = RelType.PRODUCED if context.backward else RelType.CONSUMED
+    partitions, _ = partitions_of_topic(context, topic, type_)
+    if not partitions:
+        _note_unused(context, topic)
+    return partitions
+
+
+def partitions_of_topic(context: Context, topic: Asset, *types: RelType) -> tuple[list[int], bool]:
+    """Partitions of a topic that any run or micro-batch used, and whether every known write records its offsets.
+
+    Args:
+        types: CONSUMED for partitions that were read, PRODUCED for those that were written.
+    """
+    found = context.tx.one("trace/partitions", keys=context.datasets.keys_of(topic.key), types=[*types])
+    return found["partitions"], not found["unrecorded"]
 
 
 def _version_is_known(context: Context, part: Part) -> bool:
@@ -442,9 +454,13 @@ def parts_at(context: Context, topic: Asset, partition: int | None, start: datet
         # The records may have been written, and read by others, at any time before they were read here.
         found = [replace(part, since=None) for part in found]
     if not found:
-        verb = "wrote" if context.backward else "read"
-        context.notes[f"No run or micro-batch that {verb} {topic.spelling} is known in this time."] = None
+        _note_unused(context, topic)
     return found
+
+
+def _note_unused(context: Context, topic: Asset) -> None:
+    verb = "wrote" if context.backward else "read"
+    context.notes[f"No run or micro-batch that {verb} {topic.spelling} is known in this time."] = None
 
 
 def _run_parts(context: Context, topic: Asset, start: datetime, end: datetime) -> list[Part]:

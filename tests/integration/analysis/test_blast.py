@@ -14,7 +14,7 @@ import pytest
 from headwater_analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.trace import PartKind
+from headwater_analysis.trace import PartKind, TraceDirection, trace
 from headwater_schemas.events import (
     Certainty,
     DatasetEvent,
@@ -194,6 +194,18 @@ def test_many_micro_batches_of_which_one_lacks_its_offsets(clean_database: Drive
     write(clean_database, stream)
     [part] = tainted(blast(reader, BadBatches("query", 10, 79)), "mid").parts
     assert part.kind is PartKind.UNKNOWN
+
+
+def test_partitions_of_a_topic_whose_offsets_are_not_all_recorded(clean_database: Driver, reader: Reader) -> None:
+    """Batches write to partition 0 and 1 in turn; batch 50 comes from a checkpoint."""
+    stream = in_hundreds(lambda n: kafka_use("mid", {n % 2: (n // 2, n // 2 + 1)}, EXACT))
+    stream.entries[50] = replace(
+        stream.entries[50], reconciled=True, outputs=(kafka_use("mid", None, Certainty.UNKNOWN),)
+    )
+    write(clean_database, stream)
+    found = trace(reader, Offsets("mid", None, 20, 21), direction=TraceDirection.BACKWARD)
+    [part] = found.start
+    assert [(span.partition, span.start, span.end) for span in part.offsets] == [(0, 20, 21), (1, 20, 21)]
 
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:
