@@ -288,6 +288,13 @@ def test_a_path_between_two_datasets(page: Page) -> None:
     assert set(titles(page)) == {"flights.departed", "flights.enriched", "delays"}
 
 
+def test_a_path_to_an_unknown_name_offers_the_nearest_as_its_end(page: Page) -> None:
+    go(page, f"{DEPARTED}?to=flights.enrichd")
+    page.get_by_role("alert").get_by_role("button", name="flights.enriched").first.click()
+    drawn(page)
+    assert set(titles(page)) == {"flights.departed", "flights.enriched"}
+
+
 @pytest.mark.nightly
 def test_light_and_dark(page: Page) -> None:
     go(page, ENRICHED)

@@ -27,6 +27,12 @@ describe("SVG", () => {
     expect([...drawn().querySelectorAll(".box")].map((one) => one.getAttribute("data-box"))).toEqual(["a", "b", "c"]);
   });
 
+  it("has the marks of each box", () => {
+    const marked = { boxes: [box({ key: "a", title: "orders", quality: "bad", lastRun: "good", tainted: true })], arrows: [] };
+    const root = new DOMParser().parseFromString(svg(marked, layers(marked.boxes.map(sizeOf), []), "here"), "image/svg+xml");
+    expect([...root.querySelectorAll(".mark")].map((one) => one.getAttribute("class"))).toEqual(["mark bad", "mark good", "mark alarm"]);
+  });
+
   it("has mappings between rows that are drawn", () => {
     expect(drawn().querySelectorAll(".mapping").length).toBe(1);
   });

@@ -117,7 +117,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
       <Toolbar at={at} graph={graph} name={name} />
       <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} path={onlyPath ? (path.value?.reduce((sum, way) => sum + way.total, 1) ?? null) : null} />
       <div class="lineage-body">
-        {problem ? <div class="stage-place"><Trouble problem={problem} again={drawing.again} /></div>
+        {problem ? <div class="trouble-place"><Trouble problem={problem} again={drawing.again} choose={query.to && details ? (to) => step("dataset", { to }) : undefined} /></div>
           : table ? (
             <div class="table-place">
               <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}

@@ -66,8 +66,8 @@ export const Section = ({ title, children, id, actions }: { title: ComponentChil
   </section>
 );
 
-/** What failed, with what may help. */
-export function Trouble({ problem, again, close }: { problem: Problem; again?: () => void; close?: () => void }) {
+/** A problem. Its nearest names lead to a search, or to `choose`, where the question can be asked of another name. */
+export function Trouble({ problem, again, close, choose }: { problem: Problem; again?: () => void; close?: () => void; choose?: (name: string) => void }) {
   // Every question fails alike until the reader is logged in: the frame says so, once.
   if (problem.login !== null && !close) return null;
   return (
@@ -75,7 +75,7 @@ export function Trouble({ problem, again, close }: { problem: Problem; again?: (
       <strong>{problem.title}</strong>
       {problem.detail && problem.detail !== problem.title && <p>{problem.detail}</p>}
       {problem.nearest.length > 0 && (
-        <p>{t.nearest} {problem.nearest.map((name) => <a class="nearest" href={`#/search?q=${encodeURIComponent(name)}`}>{name}</a>)}</p>
+        <p>{t.nearest} {problem.nearest.map((name) => (choose ? <button class="link nearest" onClick={() => choose(name)}>{name}</button> : <a class="nearest" href={`#/search?q=${encodeURIComponent(name)}`}>{name}</a>))}</p>
       )}
       <p class="row">
         {problem.login !== null && <a href={problem.login}>{t.logIn}</a>}

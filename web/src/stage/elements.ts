@@ -68,11 +68,26 @@ export function elements(picture: Picture, placed: Placed): ElementDefinition[] 
   return found;
 }
 
+export interface Mark {
+  kind: "quality" | "run" | "incident";
+  state: string;
+  sign: string;
+}
+
+/** What a box says at its top right, the first one outermost: its checks, its last run, an incident. */
+export function marksOf(one: Box): Mark[] {
+  const found = [["quality", one.quality], ["run", one.lastRun], ["incident", one.tainted ? "alarm" : null]] as const;
+  return found.flatMap(([kind, state]) => (state ? [{ kind, state, sign: { good: "✓", bad: "✕", alarm: "!" }[state as string] ?? "•" }] : []));
+}
+
+/** Middle of a mark's circle, from the top left of its box. */
+export const markAt = (index: number): Point => ({ x: WIDTH - 16 - index * 18, y: 17 });
+
 function boxOf(one: Box, corner: Point): ElementDefinition[] {
   const { key } = one;
   const height = heightOf(one);
   const x = corner.x + WIDTH / 2;
-  const marks = [one.quality && { kind: "quality", state: one.quality }, one.lastRun && { kind: "run", state: one.lastRun }, one.tainted && { kind: "incident", state: "alarm" }].filter((mark) => !!mark);
+  const marks = marksOf(one);
   const room = WIDTH - PAD - 10 - marks.length * 18;
   const title = fitted(one.title, `600 13px ${FONT}`, room);
   const under = fitted(one.under, `10.5px ${FONT}`, WIDTH - PAD - 10);
@@ -85,11 +100,11 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
     { data: { id: `name:${key}`, label: title, margin: leftAligned(title, `600 13px ${FONT}`) }, classes: "name", position: { x, y: corner.y + 17 } },
     { data: { id: `sub:${key}`, label: under, margin: leftAligned(under, `10.5px ${FONT}`) }, classes: "sub", position: { x, y: corner.y + 33 } },
   ];
-  marks.forEach(({ kind, state }, index) =>
+  marks.forEach(({ kind, state, sign }, index) =>
     found.push({
-      data: { id: `${kind}:${key}`, label: { good: "✓", bad: "✕", alarm: "!" }[state] ?? "•" },
+      data: { id: `${kind}:${key}`, label: sign },
       classes: `dot ${state}`,
-      position: { x: corner.x + WIDTH - 16 - index * 18, y: corner.y + 17 },
+      position: { x: corner.x + markAt(index).x, y: corner.y + markAt(index).y },
     }));
   one.rows.forEach((row, index) => found.push(rowOf(key, row, { x, y: corner.y + HEAD + (index + 0.5) * ROW })));
   if (one.rowsBeyond > 0) {

@@ -3,7 +3,7 @@
 import { visible } from "../app/format";
 import { accent, css, tone } from "../app/palette";
 import { t } from "../app/texts";
-import { FONT, HEAD, ROW, WIDTH, fitted, heightOf } from "./elements";
+import { FONT, HEAD, ROW, WIDTH, fitted, heightOf, markAt, marksOf } from "./elements";
 import { pulls } from "./geometry";
 import type { Placed, Point } from "./layout";
 import type { Arrow, Box, Picture } from "./picture";
@@ -75,20 +75,27 @@ function boxShape(one: Box, corner: Point | undefined): string {
   const { x, y } = corner;
   const height = heightOf(one);
   const colour = one.severity ? css(`tone-${tone(one.severity)}`) : one.change === "ADDED" ? css("good") : one.change === "REMOVED" ? css("tone-bad") : css(one.start ? "accent" : "border");
-  const text = (label: string, size: number, top: number, fill: string, weight = 400): string =>
-    `<text x="${x + 16}" y="${y + top}" font-size="${size}" font-weight="${weight}" fill="${fill}">${xml(fitted(label, `${weight} ${size}px ${FONT}`, WIDTH - 26))}</text>`;
+  const room = WIDTH - 26 - marksOf(one).length * 18;
+  const text = (label: string, size: number, top: number, fill: string, weight = 400, wide = WIDTH - 26): string =>
+    `<text x="${x + 16}" y="${y + top}" font-size="${size}" font-weight="${weight}" fill="${fill}">${xml(fitted(label, `${weight} ${size}px ${FONT}`, wide))}</text>`;
   return [
     `<g class="box" data-box="${xml(one.key)}"><title>${xml(one.whole)}</title>`,
     `<rect x="${x}" y="${y}" width="${WIDTH}" height="${height}" rx="8" fill="${css("surface")}" stroke="${colour}" stroke-width="${one.severity || one.change || one.start ? 2.5 : 1}"${one.kind === "group" || one.gone ? ' stroke-dasharray="5 4"' : ""}/>`,
     one.kind === "dataset" ? `<rect x="${x}" y="${y + 6}" width="6" height="${HEAD - 12}" rx="3" fill="${accent(one.asset?.type ?? null)}"/>` : "",
-    text(one.title, 13, 21, css("text"), 600),
+    text(one.title, 13, 21, css("text"), 600, room),
     text(one.under, 10.5, 37, css("muted")),
+    ...marksOf(one).map(({ state, sign }, index) => markShape(x + markAt(index).x, y + markAt(index).y, state, sign)),
     ...one.rows.map((row, index) => text(row.name, 11, HEAD + index * ROW + 15, css("text-2"))),
     one.rowsBeyond ? text(t.rowsMore(one.rowsBeyond), 11, HEAD + one.rows.length * ROW + 15, css("muted")) : "",
     ...([["up", one.up, x], ["down", one.down, x + WIDTH]] as const).map(([, many, at]) =>
       many ? `<text x="${at}" y="${y + height + 13}" font-size="11" text-anchor="middle" fill="${css("accent")}">+${many}</text>` : ""),
     "</g>",
   ].join("");
+}
+
+function markShape(x: number, y: number, state: string, sign: string): string {
+  const fill = css(state === "good" ? "good" : state === "bad" || state === "alarm" ? "tone-bad" : "muted");
+  return `<circle class="mark ${state}" cx="${x}" cy="${y}" r="7" fill="${fill}"/><text x="${x}" y="${y + 3}" font-size="9" font-weight="700" text-anchor="middle" fill="${css("on-accent")}">${xml(sign)}</text>`;
 }
 
 /** The SVG as PNG, two pixels for one where a canvas can be that large. */
