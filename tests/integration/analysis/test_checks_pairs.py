@@ -52,6 +52,8 @@ from support.graph.estate import DAY, NOW, Estate, lineage, schema, version
 if TYPE_CHECKING:
     from neo4j import Driver
 
+    from headwater_graph.connection import Neo4jTarget
+
 pytestmark = pytest.mark.stack
 
 OWNERS = (Owner("team:x"),)
@@ -588,7 +590,7 @@ def described(finding: Finding) -> str:
 
 @pytest.mark.usefixtures("layout")
 def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
-    subtests: pytest.Subtests, clean_database: Driver, reader: Reader
+    subtests: pytest.Subtests, clean_database: Driver, reader: Reader, target: Neo4jTarget
 ) -> None:
     assert list(PAIRS) == [rule.name for rule in RULES]
     estate = Estate(clean_database, reader)
@@ -604,6 +606,8 @@ def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
             found = {finding.subject.name: described(finding) for finding in of_its_namespace(each)}
             assert found == expected.pop(each.rule)
     assert not expected
+    elsewhere = check(Reader(clean_database, target, tenant="elsewhere"), NOW)
+    assert {rule.rule: rule.findings for rule in elsewhere.rules if rule.findings} == {}
     # What nearly breaks a rule is in the graph, and not merely absent.
     names = (
         "MATCH (n:HwDataset|HwJob) WHERE n.namespace = $rule AND n.name STARTS WITH 'nearly' RETURN count(*) AS count"
