@@ -56,7 +56,8 @@ class Families:
         """Return the parents and fields of columns; these may themselves be among `nodes`.
 
         Args:
-            nodes: ids of columns and datasets, under the names that they have in the graph.
+            nodes: ids of columns. Aliases aren't looked up: pass them, too (`Identities.expanded`). Ids of datasets are
+                ignored.
             every_field: whether to include fields that a plan writes separately.
         """
         self._look_up(nodes)
@@ -79,11 +80,12 @@ class Families:
         """Find the target of each field that is copied together with its parent column.
 
         Args:
-            copies: ids of field, parent and target; the target holds a copy of the parent. A copy whose second column
-                isn't the field's parent is skipped.
+            copies: ids of field, parent and target; the target holds a copy of the parent. A triple whose second id
+                isn't a parent of its first is skipped.
 
         Returns:
-            Id of the target's field of the same path, by copy; copies whose target has no such field are left out.
+            For each triple, the id of the copied field: `payload.email` if the field is `value.email`, the parent
+            `value` and the target `payload`. Triples whose target has no such field are left out.
         """
         self._look_up([node for copy in copies for node in copy])
         found: dict[tuple[int, int, int], int] = {}

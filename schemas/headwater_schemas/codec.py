@@ -54,7 +54,7 @@ class SchemaSource(Protocol):
     """Source of writers' schemas by fingerprint."""
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
+        """Return the schema with this fingerprint of 8 bytes; None if there is no usable one.
 
         Raises:
             TransientError: the schema can't be looked up now.

@@ -1,7 +1,8 @@
 """SchemaStore: writers' schemas by fingerprint, both released schemas and schemas published on the schemas topic.
 
-Kafka acknowledges a publisher's schema before the publisher sends its first event. So a reader with an unknown
-fingerprint that reads the topic to its end either finds the schema, or is certain that it doesn't exist.
+Kafka acknowledges a publisher's schema before the publisher sends its first event. So a reader of an event finds
+its schema in the topic, read to its end. Two kinds of schemas are skipped: those that can't be parsed, and those beyond
+the first 1,000.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class SchemaStore:
         self._lock = threading.Lock()
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
+        """Return the schema with this fingerprint of 8 bytes; None if the topic, read to its end, has no usable one.
+
+        After a look-up in vain, the topic isn't read again for this fingerprint for `ASK_AGAIN_SECONDS`.
 
         Raises:
             SchemasUnavailableError: the schema isn't known here, and the topic can't be read to its end now.
@@ -98,7 +101,7 @@ class SchemaStore:
     def _worth_asking(self, fingerprint: bytes) -> bool:
         asked = self._absent.get(fingerprint)
         if asked is None:
-            # Fingerprints come from outside: forget old ones before they fill the memory.
+            # Fingerprints come from outside: forget them all before they fill the memory.
             if len(self._absent) >= 10_000:
                 self._absent.clear()
             return True
@@ -193,7 +196,7 @@ class SchemaStore:
         if partition is None or offset is None:
             return
         if at_end:
-            # The end is reported as an event, because compaction leaves holes in the offsets before it.
+            # If compaction removed the last records, only this end-of-partition message shows that the end is reached.
             self._next_offset[partition] = max(self._next_offset[partition], offset)
             return
         self._next_offset[partition] = offset + 1
@@ -204,8 +207,8 @@ class SchemaStore:
             schema = AvroSchema.published(value.decode())
         except ValueError as problem:  # UnicodeDecodeError is one
             logger.warning(
-                "Topic %s, partition %d, offset %d holds no schema of events and is skipped: %s. Events written "
-                "with it become dead letters",
+                "The record in topic %s, partition %d, at offset %d isn't a usable schema and is skipped: %s. Events "
+                "written with this schema become dead letters",
                 self._topic,
                 partition,
                 offset,

@@ -133,7 +133,7 @@ _STATE = {
 }
 _FILTERED = {
     "const": True,
-    "description": "The answer leaves out everything that the asker may not see; absent if that is nothing.",
+    "description": "The asker may not see everything: the answer leaves out the rest. Absent if the asker may see all.",
 }
 _INCIDENTS = {
     "$ref": "#/components/schemas/IncidentMarks",
@@ -196,7 +196,11 @@ def _problem_schemas() -> dict[str, Any]:
 
 
 def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
-    """Shorten names with a module prefix: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`."""
+    """Shorten the names of schemas.
+
+    A module prefix becomes one word: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`. The suffix
+    `-Input` is removed.
+    """
     text = json.dumps(whole).replace('-Input"', '"')
     for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
         *modules, own = name.split("__")
@@ -220,6 +224,6 @@ def _exemplify(operation: dict[str, Any]) -> None:
 
 
 def success_of(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an operation's response for success: 201 if it has one (sent data), else 200."""
+    """Return an operation's response for success: 201 if it has one (it publishes events), else 200."""
     responses: Mapping[str, dict[str, Any]] = operation["responses"]
     return responses["201"] if "201" in responses else responses["200"]

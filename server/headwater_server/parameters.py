@@ -137,8 +137,8 @@ async def _only(
         Values,
         Query(
             max_length=100,
-            description="Only runs of this context, `branch=main`: "
-            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. If there are several, a run must match each.",
+            description="Only runs with this context, such as `branch=main`. Names: "
+            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. If given several times, a run must match each.",
         ),
     ] = [],  # noqa: B006  FastAPI copies it
     period: Annotated[
@@ -212,7 +212,7 @@ _YEAR_SECONDS = 31_536_000
 ReadTime = Annotated[
     bool,
     Query(
-        description="The times are times at which records were read (backwards: written), not at which they arrived."
+        description="The given times are when records were read (tracing backwards: written), not when they arrived."
     ),
 ]
 Horizon = Annotated[
@@ -221,7 +221,8 @@ Horizon = Annotated[
         ge=0,
         le=_YEAR_SECONDS,
         allow_inf_nan=False,
-        description="Seconds that a query's state keeps a record behind the watermark, instead of the graph's value.",
+        description="Longest time in seconds that a query's state keeps a record after the watermark has passed it. "
+        "Default: as the query reported; without a report, no limit.",
     ),
 ]
 

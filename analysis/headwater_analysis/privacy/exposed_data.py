@@ -52,12 +52,12 @@ class Approved:
     """A reviewed approval.
 
     Attributes:
-        covers: greatest sensitivity of sources that was reviewed.
+        covers: greatest sensitivity of source values that the review allows.
         sensitivity: sensitivity of the column, by the review.
         by: person or team that approved it.
         reason: reason for the approval.
         until: last day of the approval; None: no end.
-        holds: whether the approval covers the values that reach the column.
+        holds: whether the approval is still valid and covers the values that reach the column.
     """
 
     covers: Sensitivity
@@ -82,7 +82,7 @@ class PrivacyItem:
         path: hops from the source, in order.
         declared: declared sensitivity of the column, else of its dataset; None: not declared.
         classified: whether it has a classification, in the organisation's own words.
-        lower: whether it receives values more sensitive than its declared sensitivity, or has none.
+        lower: whether it receives values more sensitive than its declared sensitivity, or has no declared sensitivity.
         ending: reason why the spread ends here; None: it continues.
         smallest_group: declared minimum number of rows that go into each of its values.
         approval: declared approval.
@@ -160,8 +160,8 @@ class Privacy:
         sources: columns that are followed; at most 100.
         sources_total: number of columns that are followed.
         threshold: minimum number of rows in a group so that a statistic over it ends the spread.
-        items: columns and datasets of this page: first items from which the spread continues, then DIRECT before
-            INDIRECT, then by sensitivity and exposure (the worst first), hops and key.
+        items: columns and datasets of this page. Order: those from which the spread continues before the others,
+            DIRECT before INDIRECT, then by sensitivity and exposure (the worst first), hops and key.
         total: number of items on all pages.
         readable: number of readable items, on all pages.
         protected: number of items with a hash, mask, token or cipher, or something computed from one.

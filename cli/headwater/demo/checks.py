@@ -54,7 +54,7 @@ def events_are_accounted_for(facts: Facts) -> DemoCheck:
 
 
 def broken_records_are_dead_letters(facts: Facts) -> DemoCheck:
-    """Check that the dead letters are exactly the demo's broken records."""
+    """Check that the dead letters have exactly the reasons of the demo's broken records."""
     expected = sorted(record.reason for record in broken_records())
     found = sorted(letter.reason for letter in facts.dead_letters)
     problems = []
@@ -75,7 +75,7 @@ def chains_are_whole(facts: Facts) -> DemoCheck:
 
 
 def micro_batches_have_intervals(facts: Facts) -> DemoCheck:
-    """Check that each micro-batch in Spark's checkpoint has an interval: a chain without gaps may end too early."""
+    """Check that each query has as many intervals as its checkpoint has commits: a chain without gaps may end early."""
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()

@@ -159,7 +159,7 @@ class NotifyRun:
 def notify(
     run: ActionRun, ids: Sequence[str], channels: Path, pause: timedelta | None, *, dry_run: bool
 ) -> Notifications:
-    """Send the messages that are due; with a pause in rounds, until a signal.
+    """Send the messages that are due: once, or, with a `pause`, in rounds until a signal.
 
     Args:
         run: options that all actions share.
@@ -270,7 +270,11 @@ def _item(
 
 
 def _deliver(due: Sequence[_Due], sleep: Callable[[float], None]) -> None:
-    """Send to each address until it accepts the message; an address that fails doesn't delay the others."""
+    """Send the messages to their addresses, one after another.
+
+    An address that doesn't accept its message is tried again after each of `PAUSES_SECONDS`, until it does. The other
+    addresses are tried before the pause: they wait for a slow address, but not for its retries.
+    """
     for pause in (0.0, *PAUSES_SECONDS):
         waiting = [each for each in due if each.left]
         if not waiting:
@@ -297,7 +301,7 @@ def _record(sent: _Due) -> NotifiedRecipient:
 
 
 def _publish(wired: NotifyRun, reader: Reader, incident: str) -> None:
-    """Publish the records of sent messages, and wait until the graph has them."""
+    """Publish the records of sent messages. Wait until the graph has them, unless `wait_seconds` is 0."""
     keys = sorted(key for key in wired.sent.unrecorded if key[0] == incident)
     for first in range(0, len(keys), MOST_RECIPIENTS):
         some = keys[first : first + MOST_RECIPIENTS]
@@ -347,7 +351,8 @@ def _lines(found: IncidentNotifications, *, with_text: bool) -> Iterator[str]:
                 if with_text:
                     yield from (f"  {line}" for line in each.text)
     unchanged = sum(each.delivery is Delivery.UNCHANGED for each in found.items)
-    rest = [amount(unchanged, "recipient") + " with nothing new"] if unchanged or not found.items else []
+    rest = [amount(unchanged, "recipient") + " with nothing new"] if unchanged else []
+    rest += [] if found.items else ["0 recipients to notify"]
     rest += [amount(len(found.unowned), "dataset") + " without an owner"] if found.unowned else []
     rest += [found.unknown] if found.unknown else []
     if rest:

@@ -101,7 +101,7 @@ def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
         scheme = location.partition(":")[0]
         package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
         return InputError(
-            f"Spark can't read {scheme}: here: {message_text}.",
+            f"Spark here has no package for {scheme}: {message_text}.",
             fix=f'Add the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
         )
     return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {message_text}.", fix=NAME_THE_FOLDER)

@@ -1,8 +1,8 @@
 """API tokens in a file: names, hashes, scopes. The file never has a secret.
 
 A secret is `hw_` and 64 hexadecimal digits (256 random bits), a form that secret scanners can find. Its SHA-256 is the
-key of look-ups. The time of a look-up depends on the hash, which nobody without the secret can choose digit by digit. A
-slow hash would add nothing to 256 random bits.
+key of look-ups. The time of a look-up doesn't help to guess a secret: it depends on the hash of the guess, whose digits
+nobody can choose. A slow hash would add nothing to 256 random bits.
 
     {"version": 1, "tokens": [{"name": "ci", "sha256": "…", "scopes": ["write"], "tenant": null, "groups": [],
      "created": "2026-11-28T05:00:00Z", "expires": "2027-02-26T05:00:00Z", "revoked": null}]}
@@ -76,11 +76,14 @@ class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokensFileError(Exception):
-    """The file can't be read or written, or isn't a file of tokens. The message names the file and the reason."""
+    """The file can't be read or written, isn't a file of tokens, or can be written by every user.
+
+    The message names the file and the reason.
+    """
 
 
 class TokenNameError(Exception):
-    """The name can't be used: it is taken, ill-formed or unknown."""
+    """A name can't be used: the token's is taken, ill-formed or unknown; or the tenant's or a group's is ill-formed."""
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -97,7 +100,7 @@ class TokenVerifier:
         clock: function that returns the current time, with a time zone.
 
     Raises:
-        TokensFileError: the file exists and is broken.
+        TokensFileError: the file exists, and is broken, can't be read, or can be written by every user.
     """
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = utc_now) -> None:
@@ -160,7 +163,7 @@ class TokenVerifier:
 
         Raises:
             FileNotFoundError: the file is missing.
-            TokensFileError: the file is broken.
+            TokensFileError: the file is broken, can't be read, or can be written by every user.
         """
         tokens, signature = _read(self._path)
         self._by_hash = {token.sha256: (token, token.identity()) for token in tokens}
@@ -204,7 +207,7 @@ def create_token(
         The token, and its secret, which isn't stored.
 
     Raises:
-        TokenNameError: the name is taken or ill-formed.
+        TokenNameError: the name is taken or ill-formed, or the tenant or a group is ill-formed.
         TokensFileError: the file is broken, or can't be read or written.
     """
     secret = PREFIX + secrets.token_hex(_SECRET_BYTES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from pydantic import SecretStr
 from headwater.errors import ConfigurationError
 from headwater.incident import notifying, sending
 from headwater.incident.channels import NamedChannel
-from headwater.incident.notifying import SentMessages
+from headwater.incident.notifying import IncidentNotifications, SentMessages
 from headwater.incident.sending import ChannelMessage, is_address, send
 from headwater_analysis.incidents.answers import SentNotification
 from headwater_analysis.incidents.recipients import Recipient
@@ -55,6 +56,13 @@ def test_attempts_and_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     assert steps == ["a", "b", "c", "d", 1.0, "b", "c", "d", 2.0, "c", "d", 4.0, "c", "d"]
     assert (one.left, one.problem) == ([], "")
     assert ([each.get_secret_value() for each in other.left], other.problem) == (["c", "d"], "c refuses")
+
+
+def test_an_incident_with_nobody_to_notify() -> None:
+    nobody = IncidentNotifications(incident="INC-1", complete=True, unknown="", items=(), unowned=("orders",))
+    assert notifying.lines([nobody]) == ["INC-1: 0 recipients to notify; 1 dataset without an owner."]
+    unknown = replace(nobody, complete=False, unknown="not known: 1 part of the scope", unowned=())
+    assert notifying.lines([unknown]) == ["INC-1: 0 recipients to notify; not known: 1 part of the scope."]
 
 
 def record(digest: str) -> NotifiedRecipient:

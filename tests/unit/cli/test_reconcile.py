@@ -113,7 +113,7 @@ def test_what_the_jvm_says_is_one_line(subtests: pytest.Subtests) -> None:
                 Thrown("java.lang.ClassNotFoundException", "Class org.S3A not found"),
             ),
             InputError,
-            "Spark can't read s3a: here: Class org.S3A not found.",
+            "Spark here has no package for s3a: Class org.S3A not found.",
             'Add the package: PYSPARK_SUBMIT_ARGS="--packages org.apache.hadoop:hadoop-aws:VERSION pyspark-shell".',
         ),
         (

@@ -442,7 +442,7 @@ def test_a_store_that_spark_has_no_package_for(subtests: pytest.Subtests) -> Non
         with subtests.test(name=name):
             found = raised(of_pyspark(Thrown(name)), location)
             assert isinstance(found, InputError)
-            assert found.message == f"Spark can't read {location.partition(':')[0]}: here: m."
+            assert found.message == f"Spark here has no package for {location.partition(':')[0]}: m."
             assert found.fix == f'Add the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".'
 
 

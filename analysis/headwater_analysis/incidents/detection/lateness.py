@@ -24,7 +24,7 @@ from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import IncidentClock, IncidentScope, RunEventType
 
 _LATEST_RUNS: Final = 20
-"""Number of a dataset's latest complete runs among which the latest run of a batch job is searched."""
+"""Maximum number of a dataset's latest complete runs that are read to find its latest complete batch run."""
 _AFTER: Final = timedelta(microseconds=1)
 
 
@@ -48,7 +48,8 @@ class _Promise:
 def late_datasets(tx: Transaction, since: datetime, now: datetime) -> FoundFaults:
     """Find datasets whose last complete write is older than their declared freshness.
 
-    A completed run is a complete write, and so is each micro-batch. The bad part is all data up to the last write.
+    A completed run is a complete write, and so is each micro-batch. A fault's `part` is all data up to the last write:
+    readers get nothing newer.
 
     Args:
         since: look-back: datasets that became late before this time are only named in `earlier`.
@@ -111,7 +112,7 @@ def _last_writes(tx: Transaction, promises: Sequence[_Promise]) -> dict[str, dat
     for each in promises:
         times = list(_of_batches(tx, each.asset))
         last = statuses[each.node].last_run
-        # A streaming run may end long after its last micro-batch.
+        # If there are micro-batches, `last_run` isn't used: a streaming run may end long after its last micro-batch.
         if not times and last is not None and last.state is RunEventType.COMPLETE and last.at is not None:
             times.append(last.at)
         else:

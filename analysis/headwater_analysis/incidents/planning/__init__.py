@@ -6,6 +6,6 @@ order          steps with bad output → groups in order: a group comes after th
 steps          runs and micro-batches to write again
 reruns         later runs of other code on the same inputs: evidence of repairs
 replays        facts for reprocessing of streaming queries
-orchestrators  tasks to clear, and declared mappings of partitions
+orchestrators  Airflow's tasks to clear, and declared mappings of a job's input partitions to output partitions
 commands       commands and statements, quoted
 """

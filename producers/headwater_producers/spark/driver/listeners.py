@@ -3,7 +3,8 @@
 Two py4j proxies (Python objects that the JVM calls) are registered with each session, for the session's whole life.
 Python can't remove a listener, and a second listener would receive everything twice: so `SessionListeners` are created
 once, and `target` turns them on and off. Callbacks come on JVM threads (the listener bus; for `onQueryStarted` the
-query's own, inside `start()`), so they only take references. No exception of capture leaves a callback.
+query's own, inside `start()`), so they do little: they take references, read a query that starts, and weigh a plan if
+other signals wait. No exception of capture leaves a callback.
 
 This module keeps no session alive: an application may create a session for each request. The JVM's session references
 the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the session weakly.
@@ -71,7 +72,8 @@ OPERATOR_BYTES: Final = 8 * 1024
 COLUMN_BYTES: Final = 5 * 1024
 """Bytes of one column that an operator computes, in all plans of the execution together."""
 
-# Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
+# Measured the same way, with projections that change one column. 50 operators of 1,000 columns: 15 MB; 500 operators of
+# 100 columns: 10 MB.
 PASSED_BYTES: Final = 512
 """Bytes of a column that an operator only passes on: such columns share an attribute."""
 
@@ -79,7 +81,8 @@ PASSED_BYTES: Final = 512
 # first columns; computed columns may follow.
 _LEAST_COMPUTED: Final = 0.2
 
-# Spark's default number of shown fields: with a lower number, Spark warns about truncation, once a process.
+# Spark's default number of shown fields. Spark warns, once a process, when it truncates a plan's fields; with a lower
+# number, it would also warn in jobs that get no warning without capture.
 _SHOWN_FIELDS: Final = 25
 _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
@@ -113,9 +116,9 @@ def _weight_of_operator(line: str) -> int:
     return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
 
 
-# Names of writes and DDL, which Spark executes as soon as they are analyzed. Reads have other names (`collect`, `count`
-# …), and so do micro-batches of V2 sinks, which the query itself reports in more detail. Writes of tables have names of
-# their own (QueryExecution.commandExecutionName).
+# Names of writes and DDL (QueryExecution.commandExecutionName), which Spark executes as soon as they are analyzed.
+# Reads have other names (`collect`, `count` …), and so do micro-batches of V2 sinks, which the query itself reports in
+# more detail.
 COMMANDS: Final = MORE_COMMANDS | {
     "append",
     "command",
@@ -202,7 +205,10 @@ class SessionListeners:
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become Python's default session."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down.
+
+    A `SparkSession` that is made then would become PySpark's default session.
+    """
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
@@ -474,8 +480,8 @@ class SignalTarget:
     def offer(self, signal: Signal) -> None:
         """Put a signal into the inbox, or drop it if too many are waiting. Never waits.
 
-        The start and end of a query are never dropped: no later signal reports them. Nor is the call of a
-        foreachBatch function: its writes would be attributed to the previous micro-batch.
+        The start and end of a query and reported quality are never dropped: no later signal reports them. Nor is the
+        call of a foreachBatch function: its writes would be attributed to the previous micro-batch.
         """
         always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
         # Mostly the worker takes the signal at once, so its size isn't estimated.

@@ -1,8 +1,8 @@
 """Sessions: registration of capture's listeners, and streaming queries in sessions without them.
 
-One application (a SparkContext) has one capture for all of its sessions. A session joins by `attach`, by `newSession()`
-on a joined session, or by existing before the application's first `attach`. A session's membership lasts as long as the
-session, and doesn't keep it alive.
+One application (a SparkContext) has one capture for all of its sessions. A session joins by `attach`; by existing at
+the application's first `attach`; by `newSession()` after that; or when an untracked query is found in it (see below).
+A session's membership lasts as long as the session, and doesn't keep it alive.
 
 A session calls only its own listeners. A session that only the JVM knows has none of capture's listeners, so a query
 that JVM code starts in it is untracked. But all sessions of an application share one list of running queries. This list
@@ -36,8 +36,8 @@ class ApplicationListeners:
 
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
-        # Keyed by session id. A query that was running already has a copied session, which maps to its parent's
-        # listeners.
+        # Keyed by session id. A query that ran before its session joined has a copy of the session; the copy's id maps
+        # to the session's listeners.
         self.sessions: WeakValueDictionary[str, SessionListeners] = WeakValueDictionary()
         # The application's run id if commits are to name it, else None.
         self.marks: str | None = None
@@ -87,7 +87,7 @@ def session_id(spark: Any) -> str:
 def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
     """Return the application's listeners, and register them with this session if they weren't yet.
 
-    The first session of an application also registers the sessions made before it.
+    The first call for an application also registers them with all its other sessions that Python has.
 
     Args:
         is_new: True if nothing runs in the session yet.
@@ -140,8 +140,8 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
         REGISTRY.mark_commits(spark, application.marks)
     if is_new:
         return
-    # A query runs in a copy of the session that it was started in, with the listeners of that time. The copy of a query
-    # that is running already lacks capture's listeners.
+    # A query runs in a copy of the session that it was started in, with the listeners of that time. So if a query
+    # was started before its session joined, its copy lacks capture's listeners.
     for query in spark._jsparkSession.streams().active():
         copy = query.streamingQuery().sparkSessionForStream()
         listeners.register_copy(copy)
@@ -150,7 +150,7 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
 
 
 def _earlier_sessions(spark: Any) -> Iterator[Any]:
-    """Yield the context's other sessions, from the interpreter: PySpark keeps no list of them."""
+    """Yield all sessions of the context that Python has, this one included: PySpark keeps no list of them."""
     from pyspark.sql import SparkSession
 
     for found in gc.get_objects():

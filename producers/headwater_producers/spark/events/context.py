@@ -1,6 +1,6 @@
 """EventContext: shared fields of one application's events, and the builders of these events.
 
-Trigger, user, purpose and period of the application come from its settings, else from its environment.
+The application's context and period come from its settings, else from its code, Spark and the environment.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EventContext:
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs that started the application.
-        about: trigger, user and purpose of the application; None: unknown.
+        about: program, accounts and campaign of the application; None: unknown.
         owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
         max_event_bytes: maximum size of a record, uncompressed.

@@ -28,8 +28,8 @@ class Orchestration:
     """Orchestrator's runs that started the application.
 
     Attributes:
-        parent: run of the orchestrator's task; None if unknown.
-        root: run at the top of the tree; equal to `parent` if only the parent is known.
+        parent: run of the orchestrator's task; equal to `root` if only the root is known. None: neither is known.
+        root: run at the top of the tree; equal to `parent` if only the parent is known. None: neither is known.
     """
 
     parent: ParentRun | None = None
@@ -40,10 +40,10 @@ NOBODY: Final = Orchestration()
 
 
 def orchestration(properties: Mapping[str, str], environment: Mapping[str, str]) -> Orchestration:
-    """Read the orchestrator's runs from the environment."""
+    """Read the orchestrator's runs from Spark's properties, else from the environment."""
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
-    # A root without a parent: nothing else about the orchestrator is known.
+    # If only one of the runs is known, it is used for both.
     return Orchestration(parent or root, root or parent)
 
 

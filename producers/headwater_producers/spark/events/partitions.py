@@ -13,7 +13,8 @@ from headwater_schemas.redaction import MASK, redact
 PARTITIONS: Final = "headwater_partitions"
 """Dataset facet of partitions. For an output: `columns`, `count` (number of partitions that got rows, if known) and,
 for an overwrite of partitions, `overwritten` (partitions whose earlier rows are all gone; null if unknown). For a
-dataset: the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
+dataset: the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions`, their `count`, and for RENAME
+the `previous` partition."""
 
 BRANCH: Final = "headwater_branch"
 """Output facet with the `name` of an Iceberg branch: readers of the table don't see the branch's rows."""
@@ -29,12 +30,12 @@ def output_facets(
     *,
     is_empty: bool = False,
 ) -> dict[str, str]:
-    """Build the facets of an output. The partitions that all rows went to are OpenLineage's `subset`.
+    """Build the facets of an output. OpenLineage's `subset` lists the partitions that got all the rows, if known.
 
     Args:
-        count: number of partitions that got rows, if the rows determine them.
+        count: number of partitions that got rows, if the rows chose them; None if the statement did, or if unknown.
         partitions: partitions that got rows, if known, else partitions that the statement names.
-        touched: partitions that the written version names, if the table has versions.
+        touched: partitions listed in the table version that the write made; empty if unknown.
         is_empty: True if it is known that no partition got rows.
     """
     facets: dict[str, Any] = {}
@@ -58,7 +59,7 @@ def _named(partitions: Iterable[Partition]) -> list[dict[str, Any]]:
 
 
 def _dimensions(partition: Partition) -> dict[str, str | None]:
-    """Return the values by column. A value that is a secret together with its column's name is masked."""
+    """Return the values by column. A value is masked if `column=value` looks like a secret: `password=x`."""
     return {
         name: value if value is None or redact(plain := f"{name}={value}") == plain else MASK
         for name, value in partition
@@ -84,7 +85,11 @@ def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
 
 
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
-    """Join the facets of two writes to one output; facets other than partitions come from the later write."""
+    """Join the facets of two writes to one output.
+
+    Only facets of partitions are merged. Any other facet is the later write's, or the earlier one's if only that write
+    has it.
+    """
     facets = {**earlier, **later}
     if PARTITIONS in facets:
         # The count is left out: both writes may share partitions.

@@ -31,7 +31,7 @@ class Relation:
         output: attributes of the operator, in order; an id may appear twice.
         columns: lineage by expression id, at least for the output.
         influences: influences on the choice of rows, which hold for every column.
-        rows: datasets of the rows; `count(*)` reads nothing else.
+        rows: datasets that the rows come from. They are the sources of `count(*)`, which reads no column.
     """
 
     output: tuple[Attribute, ...] = ()
@@ -62,7 +62,7 @@ class Relation:
 def row_dependencies(
     rows: Iterable[DatasetRef], known: Iterable[Indirect], kind: Kind, text: str
 ) -> frozenset[Indirect]:
-    """Return row dependencies on the datasets without a field in any influence of `known`."""
+    """Return a row dependency on each dataset of `rows`, except those that an influence in `known` comes from."""
     named = {influence.field.dataset for influence in known if isinstance(influence.field, FieldRef)}
     return frozenset(Indirect(FieldRef(dataset), kind, text=text) for dataset in rows if dataset not in named)
 

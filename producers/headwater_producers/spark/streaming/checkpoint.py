@@ -7,8 +7,9 @@
     commits/<n>       written when micro-batch n is committed; has the watermark that it set
     sources/<i>/      source i's own files: its first offset, or the files that it took; its connector reads them
 
-The other files are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in
-the progress. Spark keeps the last 100 of `offsets` and `commits` (`spark.sql.streaming.minBatchesToRetain`).
+Files in `commits` and `sources` have a version line, too, and then JSON. Sources are numbered in the order of the plan,
+here and in the query's progress; a source that is used twice has one number. Spark keeps the last 100 of `offsets` and
+`commits` (`spark.sql.streaming.minBatchesToRetain`).
 Format: org.apache.spark.sql.execution.streaming.OffsetSeqLog and CommitLog, version 1.
 """
 
@@ -147,7 +148,9 @@ class StreamCheckpoint:
         return _time(document.get("nextBatchWatermarkMs"))
 
     def topics(self, sources: int) -> dict[int, frozenset[str]]:
-        """Return the topics of each source that has topics: at the query's start and in its last batch, if logged.
+        """Return the topics of each source that has any, by its number.
+
+        These are the topics at the query's start and in its last planned micro-batch, where these are logged.
 
         Args:
             sources: number of the query's sources; a source that is used twice counts once.
@@ -177,7 +180,7 @@ class StreamCheckpoint:
 
 
 def _offset(line: str) -> Any:
-    """Parse an offset: JSON if it is valid, else the text."""
+    """Parse an offset: None for `-`; JSON if it is valid, else the text."""
     if line == _NO_OFFSET:
         return None
     try:

@@ -1,4 +1,7 @@
-"""Catalog connector: Spark's own commands on catalogs, such as DDL, and tables and views created from a query."""
+"""Catalog connector: Spark's own commands on catalogs.
+
+They are DDL, tables and views created from a query, and inserts into tables of V1 sources.
+"""
 
 from __future__ import annotations
 
