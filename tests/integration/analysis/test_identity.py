@@ -247,7 +247,7 @@ def test_micro_batches_that_a_restart_spells_otherwise_are_no_conflicts(graph: G
             assert [part.files for part in hop.outputs] == [(f"file:/out/part-{batch}",)]
             assert found.notes == (notice,)
     beyond = trace(graph.reader, Offsets("orders", 0, 5_000, 5_001), depth=None)
-    assert any("up to offset 1500 of partition 0 by batch 4" in note for note in beyond.notes)
+    assert any("latest known micro-batch (4) ends at offset 1500" in note for note in beyond.notes)
     back = trace(graph.reader, Path("file:/out/part-0"), direction=TraceDirection.BACKWARD, depth=None)
     (made,) = back.hops
     assert (made.step.first_batch, [part.dataset.spelling for part in made.inputs]) == (0, ["kafka://b1:9092/orders"])
