@@ -70,6 +70,7 @@ def test_an_open_incident_from_home_to_what_it_reached(page: Page) -> None:
     expect(page.get_by_role("table")).to_contain_text(DEMO_INCIDENT)
 
 
+@pytest.mark.nightly
 def test_its_plan_is_asked_for_once_it_is_opened(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/plan" in request.url else None)
@@ -112,6 +113,7 @@ def test_datasets_that_it_reached_are_marked(page: Page) -> None:
     expect(page.locator("h1")).to_have_text("Negative delays")
 
 
+@pytest.mark.nightly
 def test_incidents_are_accessible_at_every_width(page: Page) -> None:
     for width in (390, 820, 1440):
         page.set_viewport_size({"width": width, "height": 900})

@@ -11,6 +11,7 @@ from support.api import client_of, fake_graph
 pytestmark = pytest.mark.timeout(180)
 
 
+@pytest.mark.nightly
 def test_an_operation_is_shown_and_nothing_is_loaded_from_elsewhere(chromium: Browser) -> None:
     with client_of(fake_graph()) as client, new_page(chromium) as page:
         errors: list[str] = []

@@ -156,6 +156,7 @@ def test_out_to_all_of_it_and_in_to_micro_batches(page: Page) -> None:
     assert address(page) == {}
 
 
+@pytest.mark.nightly
 def test_a_span_without_micro_batches_says_so(page: Page, served: str) -> None:
     drawer = page.locator("#drawer")
     span = {"timeline": "clean", "from": "2001-01-01T00:00:00Z", "until": "2001-01-02T00:00:00Z"}

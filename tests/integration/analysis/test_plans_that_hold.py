@@ -66,6 +66,7 @@ def test_what_the_column_is_made_of(subtests: pytest.Subtests, histories: Driver
             assert answer.items or answer.notes
 
 
+@pytest.mark.nightly
 def test_what_it_was_made_of_at_times(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
     for history in HISTORIES:
         with subtests.test(history.name):

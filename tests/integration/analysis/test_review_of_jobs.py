@@ -207,6 +207,7 @@ def test_options_that_dont_fit(
             assert message in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.stack
 def test_the_example_of_the_page(asked_demo: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

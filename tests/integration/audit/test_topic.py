@@ -124,6 +124,7 @@ def test_a_topic_that_was_made_again_is_found_by_an_earlier_head(
     assert [each["fault"] for each in found["findings"]] == ["end"]
 
 
+@pytest.mark.nightly
 def test_requests_are_refused_while_kafka_is_away(
     stack: StackUnderTest, topic_prefix: str, topic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

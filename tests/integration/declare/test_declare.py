@@ -54,6 +54,7 @@ def test_the_page_shows_the_file() -> None:
     assert (ROOT / "docs" / "examples" / "declare" / "flights.yaml").read_text(encoding="utf-8") in page
 
 
+@pytest.mark.nightly
 def test_declared_withdrawn_and_declared_again_in_any_order(
     settings: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:

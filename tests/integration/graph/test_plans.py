@@ -32,6 +32,7 @@ def test_the_check_knows_a_scan(graph: Driver) -> None:
     assert scans(operators(graph, "MATCH (n:HwJob) WHERE n.name = 'a' RETURN n")) == {"NodeByLabelScan"}
 
 
+@pytest.mark.nightly
 def test_statements_are_run_without_scans(graph: Driver, writer: GraphWriter) -> None:
     """A plan that reads all columns for each changed one, made while the graph is new, is kept until a restart."""
     with used_plans(graph) as used:

@@ -109,6 +109,7 @@ def test_from_a_failed_assertion_to_another_incident_after_the_resolution(
     assert (other["incident"] != name, other["scope"]) == (True, ["run load 20"])
 
 
+@pytest.mark.nightly
 def test_a_dry_run_publishes_nothing(
     put: Put, followed: dict[str, str], stack: StackUnderTest, topic_prefix: str, headwater: Command
 ) -> None:

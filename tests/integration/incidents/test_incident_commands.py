@@ -145,6 +145,7 @@ def test_what_is_not_in_the_graph_in_time(pipeline_graph: dict[str, str], headwa
     assert f"The action OPENED of {found['incident']} is on the topic, but after 0.5 s" in error["message"]
 
 
+@pytest.mark.nightly
 def test_rounds_go_on_until_a_signal(
     followed_pipeline: dict[str, str], headwater: Command, stop_after: Callable[..., None]
 ) -> None:
@@ -168,6 +169,7 @@ def test_bad_records_are_clean_once_they_are_declared_repaired(
     assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
 
 
+@pytest.mark.nightly
 def test_the_commands_of_a_plan_leave_nothing(
     followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

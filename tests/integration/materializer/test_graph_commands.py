@@ -267,6 +267,7 @@ def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
     assert list(dump(neo4j_driver)) == before
 
 
+@pytest.mark.nightly
 def test_a_graph_of_another_version_is_made_anew_by_a_migration_and_one_of_this_is_left(
     filled: None, graph: Command, neo4j_driver: Driver
 ) -> None:

@@ -79,6 +79,7 @@ def test_what_is_old_leaves_a_summary_and_verify_and_rebuild_hold(
     assert headwater("graph", "verify")["holds"]
 
 
+@pytest.mark.nightly
 def test_a_trace_ends_in_a_day_that_is_summarized(
     world: RealWorld, settings: dict[str, str], headwater: Command
 ) -> None:

@@ -104,6 +104,7 @@ def test_an_error_of_one_ends_all(world: RealWorld, settings: dict[str, str]) ->
         assert "password" in consumer.document["error"]["message"]
 
 
+@pytest.mark.nightly
 def test_they_end_with_their_supervisor(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings, "--workers", "2") as consumer:
         consumer.until(lambda: len(process_ids(consumer)) == 2, "workers")

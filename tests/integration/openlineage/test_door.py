@@ -155,6 +155,7 @@ def test_a_server_that_is_killed_has_lost_nothing_that_it_acknowledged(
     assert acknowledged <= runs(neo4j_driver)
 
 
+@pytest.mark.nightly
 def test_a_broker_that_isnt_there_is_503_until_it_is(world: RealWorld, settings: dict[str, str]) -> None:
     nowhere = {"HEADWATER_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9", "HEADWATER_SERVE_INTAKE_TIMEOUT_SECONDS": "1"}
     given = {**settings, **nowhere, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}

@@ -49,6 +49,7 @@ def of_the_demo(settings: dict[str, str], world: RealWorld) -> dict[str, str]:
     return settings
 
 
+@pytest.mark.nightly
 def test_headwater_to_openlineage_to_headwater_is_the_same_dump(
     of_the_demo: dict[str, str], stack: StackUnderTest, topic_prefix: str, tmp_path: Path, neo4j_driver: Driver
 ) -> None:

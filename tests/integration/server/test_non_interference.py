@@ -34,6 +34,7 @@ from support.access.questions import Names, Question, questions
 from support.access.without import without
 from support.api import client_of
 from support.demo_graph import demo_events
+from support.gate import in_gate
 from support.graph.colliding import Pools, colliding_events
 from support.graph.emptying import delete_nodes
 from support.graph.writing import store
@@ -221,7 +222,7 @@ def test_a_hidden_run_that_shows_the_end_of_another_is_not_named(clean_database:
 
 
 def test_on_the_demo(clean_database: Driver, target: Neo4jTarget) -> None:
-    found = compare(clean_database, target, demo_events(), 1, 60)
+    found = compare(clean_database, target, demo_events(), 1, 20 if in_gate() else 60)
     assert not found, "\n".join(found)
 
 

@@ -89,6 +89,7 @@ def test_other_writes_of_such_rows(
             assert uses(sink, job) == (expected, True)
 
 
+@pytest.mark.nightly
 def test_rows_that_a_temporary_view_names(
     captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
 ) -> None:

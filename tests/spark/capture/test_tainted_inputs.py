@@ -224,6 +224,7 @@ def test_statements_that_write_are_refused(
         assert captured.flushed().jobs() == {"job"}
 
 
+@pytest.mark.nightly
 def test_other_statements_run_as_ever(
     spark: SparkSession, gate: PlayedGate, orders: Path, kept: Callable[[], int], tmp_path: Path
 ) -> None:
@@ -259,6 +260,7 @@ def test_a_stream_is_refused_at_its_start(spark: SparkSession, gate: PlayedGate,
         assert captured.flushed().jobs() == {"job"}
 
 
+@pytest.mark.nightly
 def test_a_foreach_batch_function_is_not_held_up(
     spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path
 ) -> None:

@@ -137,6 +137,7 @@ def test_partitions_that_a_condition_empties_in_part(watched: Watched, folder: P
     assert partitions(watched.new_events(), "headwater_partitions") is None
 
 
+@pytest.mark.nightly
 def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subtests: pytest.Subtests) -> None:
     """By the files that its scans chose; of what a subquery reads besides, nothing is claimed."""
     spark = watched.spark

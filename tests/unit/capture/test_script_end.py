@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from support.waiting import patience
 
 # Forks for each ending, since all that costs time are the imports. An ending is the last thing in the child.
@@ -79,6 +81,7 @@ def test_under_headwater_run_each_end_is_emitted_as_it_was(tmp_path: Path) -> No
     assert reported(tmp_path, "run") == ENDINGS
 
 
+@pytest.mark.nightly
 def test_elsewhere_too_but_for_a_system_exit_that_no_function_raised(tmp_path: Path) -> None:
     expected = {ending: (code, WELL if ending in UNSEEN else state) for ending, (code, state) in ENDINGS.items()}
     assert reported(tmp_path, "plain") == expected
