@@ -134,7 +134,7 @@ export function Table<Row>(given: Given<Row>) {
               {shown.map((row, index) => (
                 <tr key={of(row)} aria-rowindex={(virtual ? window.first : 0) + index + 2} class={`${onChoose ? "open" : ""} ${chosen === of(row) ? "chosen" : ""}`}
                   onClick={(event) => onChoose && !(event.target as HTMLElement).closest("a, button, input") && onChoose(row)}>
-                  {columns.map(({ cell, number, wide, title }) => <td class={`${number ? "number" : ""} ${wide ? "wide" : ""}`} data-title={title}>{cell(row)}</td>)}
+                  {columns.map(({ cell, number, wide, title, width }) => <td class={`${number ? "number" : ""} ${wide ? "wide" : ""} ${width ? "sized" : ""}`} data-title={title}>{cell(row)}</td>)}
                 </tr>
               ))}
               {below > 0 && <tr style={{ height: `${below}px` }} aria-hidden="true"><td colSpan={columns.length} /></tr>}

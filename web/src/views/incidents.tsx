@@ -19,10 +19,10 @@ export const reachedText = ({ reached_datasets: many, reached_complete: complete
 
 export const INCIDENTS: Column<IncidentBrief>[] = [
   { name: "title", title: w.incident, cell: (row) => <span class="asset"><Link to={place("incident", { id: row.incident })} title={row.incident}>{row.title ?? row.incident}</Link><small>{row.incident}</small></span>, value: (row) => row.title ?? row.incident },
-  { name: "severity", title: w.severity, cell: (row) => <Severity of={row.severity} />, value: (row) => row.severity },
-  { name: "status", title: w.status, cell: (row) => row.status ?? w.notOpened, value: (row) => row.status },
-  { name: "opened", title: w.opened, cell: (row) => <Time at={row.opened_at} short />, value: (row) => row.opened_at },
-  { name: "reached", title: w.reached, cell: reachedText, value: (row) => row.reached_datasets, wide: true },
+  { name: "severity", title: w.severity, width: "88px", cell: (row) => <Severity of={row.severity} />, value: (row) => row.severity },
+  { name: "status", title: w.status, width: "112px", cell: (row) => row.status ?? w.notOpened, value: (row) => row.status },
+  { name: "opened", title: w.opened, width: "96px", cell: (row) => <Time at={row.opened_at} short />, value: (row) => row.opened_at },
+  { name: "reached", title: w.reached, width: "88px", cell: reachedText, value: (row) => row.reached_datasets, wide: true },
   { name: "assignee", title: w.assignee, cell: (row) => row.assignee ?? "–", value: (row) => row.assignee, wide: true },
 ];
 
