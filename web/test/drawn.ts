@@ -42,6 +42,6 @@ export const way = (direction: Lineage["direction"], items: ReturnType<typeof co
   max_hops: 0, next_cursor: null, loops: [], gone: false, known_as: [], unknown_until: null, notes: [], quality: [], consumers: [], graph: GRAPH, filtered: true,
 });
 
-/** An impact by severities of datasets and columns; nothing else of it is filled. */
-export const impact = (items: [ReturnType<typeof asset>, ImpactItem["severity"]][]): Impact =>
-  ({ items: items.map(([found, severity]) => ({ asset: found, severity })) }) as unknown as Impact;
+/** An impact by severities of datasets and columns, all of which are listed. */
+export const impact = (items: [ReturnType<typeof asset>, ImpactItem["severity"]][], more: Partial<Impact> = {}): Impact =>
+  ({ items: items.map(([found, severity]) => ({ asset: found, severity })), total: items.length, truncated: false, unknown: [], ...more }) as unknown as Impact;

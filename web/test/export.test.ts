@@ -33,6 +33,14 @@ describe("SVG", () => {
     expect([...root.querySelectorAll(".mark")].map((one) => one.getAttribute("class"))).toEqual(["mark bad", "mark good", "mark alarm"]);
   });
 
+  it("draws what was added and removed in the colours of the picture", () => {
+    const boxes = [box({ key: "a", title: "a" }), box({ key: "b", title: "b" })];
+    const changed = { boxes, arrows: [arrow({ source: "a", target: "b", change: "REMOVED" })] };
+    const root = new DOMParser().parseFromString(svg(changed, layers(boxes.map(sizeOf), []), "here"), "image/svg+xml");
+    const line = root.querySelector(".arrow");
+    expect([line?.getAttribute("stroke-width"), line?.getAttribute("stroke-dasharray")]).toEqual(["2.6", "6 4"]);
+  });
+
   it("has mappings between rows that are drawn", () => {
     expect(drawn().querySelectorAll(".mapping").length).toBe(1);
   });

@@ -24,6 +24,11 @@ describe("rows", () => {
     expect(names(sorted(rows, COLUMNS, "-name"))).toEqual(["b10", "b9", "a", ""]);
   });
 
+  it("are sorted by an order of their own where a column has one", () => {
+    const severity: Column<Row> = { name: "severity", title: "Severity", cell: ({ name }) => name, value: ({ name }) => name, order: ({ many }) => many };
+    expect(names(sorted(rows, [severity], "severity"))).toEqual(["", "b10", "b9", "a"]);
+  });
+
   it("stay as they are where a column has no values, or there is no such column", () => {
     for (const sort of ["", "seen", "-nothing"]) expect(sorted(rows, COLUMNS, sort)).toBe(rows);
   });

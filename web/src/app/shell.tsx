@@ -183,6 +183,23 @@ export function Shell() {
     (heading ?? content).focus({ preventScroll: true });
   }, [of]);
 
+  // What had the focus may be gone after its click, such as a button that closes its panel: keys would be of nobody then.
+  useEffect(() => {
+    let last: Element | null = null;
+    const keep = ({ target }: FocusEvent): void => void (last = target as Element);
+    const gone = new MutationObserver(() => {
+      if (!last || last.isConnected) return;
+      last = null;
+      if (document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+    });
+    document.addEventListener("focusin", keep);
+    gone.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      document.removeEventListener("focusin", keep);
+      gone.disconnect();
+    };
+  }, []);
+
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => {

@@ -11,6 +11,7 @@ import { fileName, save } from "../parts/download";
 import { Table, csv, type Column } from "../parts/table";
 import { place } from "../app/address";
 import { changeOf, useImpact, type At } from "./questions";
+import { listsAllHits } from "./severities";
 import { WhatIf } from "./what-if";
 
 /** `If amount_net of orders is removed:` */
@@ -41,7 +42,7 @@ export function Verdict({ at, impact, name, undrawn }: { at: At; impact: Answere
       <p class="under">{supposed(at, name)}</p>
       <p><strong>{headline(impact)}</strong> · {t.jobsHit(impact.jobs_total)}{incomplete && <> · {t.firstHits(impact.items.length, impact.total)}</>}</p>
       <Totals at={at} impact={impact} />
-      {undrawn !== undefined && undrawn > 0 && <p class="note" id="undrawn">{t.hitsNotDrawn(undrawn)} <Link to={{ ...at, tab: "impact" }}>{t.allHitsLink}</Link></p>}
+      {undrawn !== undefined && undrawn > 0 && <p class="note" id="undrawn">{t.hitsNotDrawn(undrawn, !listsAllHits(impact))} <Link to={{ ...at, tab: "impact" }}>{t.allHitsLink}</Link></p>}
       {[...impact.unknown, ...impact.notes].map((note) => <p class="note">{note}</p>)}
       <p class="row">
         <Copy class="link" text={impact.summary}>{t.copyForTicket}</Copy>
@@ -52,7 +53,7 @@ export function Verdict({ at, impact, name, undrawn }: { at: At; impact: Answere
 }
 
 const ITEMS: Column<ImpactItem>[] = [
-  { name: "severity", title: t.columnSeverity, value: ({ severity }) => severity, cell: ({ severity }) => <Tone severity={severity} /> },
+  { name: "severity", title: t.columnSeverity, value: ({ severity }) => severity, order: ({ severity }) => rank(severity), cell: ({ severity }) => <Tone severity={severity} /> },
   { name: "asset", title: t.columnHit, value: ({ asset }) => [asset.namespace, asset.name, asset.column].filter(Boolean).join("/"), cell: ({ asset }) => <AssetLink asset={asset} />, width: "26%" },
   { name: "hops", title: t.columnHops, number: true, wide: true, value: ({ hops }) => hops, cell: ({ hops }) => hops },
   { name: "owners", title: t.columnOwners, value: ({ owners }) => owners.map(({ name }) => name).join(", "), cell: ({ owners }) => owners.map(({ name }) => name).join(", ") || t.noOwner },
@@ -60,7 +61,7 @@ const ITEMS: Column<ImpactItem>[] = [
   { name: "action", title: t.columnAction, value: ({ action }) => action, cell: ({ action }) => action, wide: true },
 ];
 const JOBS: Column<ImpactedJob>[] = [
-  { name: "severity", title: t.columnSeverity, value: ({ severity }) => rank(severity), cell: ({ severity }) => <Tone severity={severity} /> },
+  { name: "severity", title: t.columnSeverity, value: ({ severity }) => severity, order: ({ severity }) => rank(severity), cell: ({ severity }) => <Tone severity={severity} /> },
   { name: "job", title: t.columnJob, value: ({ job }) => job.name, cell: ({ job }) => <AssetLink asset={job} />, width: "34%" },
   { name: "fails", title: t.columnFails, value: ({ fails }) => (fails ? 1 : 0), cell: ({ fails }) => (fails ? t.yesWord : t.noWord) },
   { name: "owners", title: t.columnOwners, value: ({ owners }) => owners.map(({ name }) => name).join(", "), cell: ({ owners }) => owners.map(({ name }) => name).join(", ") || t.noOwner },
@@ -107,7 +108,7 @@ export function ImpactTab({ place: at, details }: { place: Place<"dataset">; det
                 {impact.consumers.length > 0 && <Table rows={impact.consumers} columns={CONSUMERS} of={({ key }) => key} label={t.consumersHit} noun={["consumer", "consumers"]} />}
                 <Table rows={owners} of={({ owner }) => owner} label={t.ownersHit} noun={["owner", "owners"]} beyond={incomplete} columns={[
                   { name: "owner", title: t.columnOwner, value: ({ owner }) => owner, cell: ({ owner }) => owner || t.noOwner },
-                  { name: "worst", title: t.columnWorst, value: ({ worst }) => rank(worst), cell: ({ worst }) => <Tone severity={worst} /> },
+                  { name: "worst", title: t.columnWorst, value: ({ worst }) => worst, order: ({ worst }) => rank(worst), cell: ({ worst }) => <Tone severity={worst} /> },
                   { name: "datasets", title: t.columnDatasets, number: true, value: ({ datasets }) => datasets, cell: ({ datasets }) => number(datasets) },
                 ]} />
               </Section>

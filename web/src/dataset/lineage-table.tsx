@@ -1,7 +1,9 @@
 // Table of the answer that the picture draws: every dataset within the depth.
 
 import { place } from "../app/address";
-import type { Drawing, DrawnNode } from "../app/answers";
+import { useMemo } from "preact/hooks";
+
+import type { Drawing, DrawnNode, Impact } from "../app/answers";
 import { number, parted, spelling } from "../app/format";
 import { rank } from "../app/palette";
 import { t } from "../app/texts";
@@ -9,13 +11,13 @@ import { AssetLink, Chip, Link, State, Time, Tone } from "../parts/basics";
 import { fileName, save } from "../parts/download";
 import { Table, csv, type Column } from "../parts/table";
 import { addressOf, incidentsOf, ownersOf } from "./picture";
+import { listsAllHits, severitiesOf } from "./severities";
 
 interface Given {
   graph: Drawing;
   rows: readonly DrawnNode[];
   hidden: number;
-  severities: ReadonlyMap<string, string>;
-  supposed: boolean;
+  impact: Impact | null;
   sort: string;
   onSort: (sort: string) => void;
   find: string;
@@ -26,13 +28,16 @@ interface Given {
 
 const sideOf = ({ hops }: DrawnNode): string => (hops === 0 ? t.sideStart : hops < 0 ? t.sideUp(-hops) : t.sideDown(hops));
 
-export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boolean, incidents: ReadonlyMap<string, string[]> = new Map()): Column<DrawnNode>[] {
+export function columnsOf(impact: Impact | null, incidents: ReadonlyMap<string, string[]> = new Map()): Column<DrawnNode>[] {
+  // All severities, whichever the picture colours: a dataset that isn't coloured may be hit.
+  const severities = severitiesOf(impact);
   const severity = (node: DrawnNode): string | null => severities.get(addressOf(node.asset)) ?? null;
+  const none = impact && listsAllHits(impact) ? t.notHit : t.notListedAsHit;
   return [
     { name: "dataset", title: t.columnDataset, value: ({ asset }) => spelling(asset), cell: ({ asset }) => <AssetLink asset={asset} under />, width: "34%" },
     { name: "type", title: t.columnType, value: ({ asset }) => asset.type, cell: ({ asset }) => <Chip kind={asset.type} />, wide: true },
     { name: "side", title: t.columnSide, value: ({ hops }) => hops, cell: sideOf },
-    ...(supposed ? [{ name: "severity", title: t.columnSeverity, value: (node: DrawnNode) => (severity(node) === null ? null : rank(severity(node) ?? "")), cell: (node: DrawnNode) => { const found = severity(node); return found ? <Tone severity={found} /> : t.notHit; } }] : []),
+    ...(impact ? [{ name: "severity", title: t.columnSeverity, value: (node: DrawnNode) => severity(node) ?? none, order: (node: DrawnNode) => (severity(node) === null ? null : rank(severity(node) ?? "")), cell: (node: DrawnNode) => { const found = severity(node); return found ? <Tone severity={found} /> : none; } }] : []),
     { name: "owners", title: t.columnOwners, value: (node) => ownersOf(node).join(", "), cell: (node) => ownersOf(node).join(", ") || t.noOwner },
     { name: "contact", title: t.columnContact, value: ({ contact }) => contact, cell: ({ contact }) => contact ?? "–", wide: true },
     { name: "criticality", title: t.columnCriticality, value: ({ criticality }) => criticality, cell: ({ criticality }) => criticality ?? "–", wide: true },
@@ -44,8 +49,8 @@ export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boo
   ];
 }
 
-export function LineageTable({ graph, rows, hidden, severities, supposed, sort, onSort, find, onFind, chosen, onChoose }: Given) {
-  const columns = columnsOf(severities, supposed, incidentsOf(graph));
+export function LineageTable({ graph, rows, hidden, impact, sort, onSort, find, onFind, chosen, onChoose }: Given) {
+  const columns = useMemo(() => columnsOf(impact, incidentsOf(graph)), [impact, graph]);
   const { nodes_total: total, truncated } = graph.metadata;
   const missing = total - graph.nodes.length;
   const beyond = [

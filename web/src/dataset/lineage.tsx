@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 
-import type { DatasetDetails, Drawing } from "../app/answers";
+import type { DatasetDetails, Drawing, Impact } from "../app/answers";
 import { count, parted, time } from "../app/format";
 import { isField } from "../app/keys";
 import { step, tweak } from "../app/navigation";
@@ -17,7 +17,7 @@ import { LineageTable } from "./lineage-table";
 import { Panel } from "./panel";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
 import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
-import { datasetsOf, severitiesOf } from "./severities";
+import { datasetsOf, listsAllHits, severitiesOf } from "./severities";
 import { Toolbar, showAs, startAt, viewOf } from "./toolbar";
 
 const NOTHING: Picture = { boxes: [], arrows: [] };
@@ -54,7 +54,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
       const from = path.value?.[0]?.start ?? start;
       if (!path.value || !from) return null;
       const found = columnPath(from, path.value, !query.nojobs);
-      return { picture: found, hidden: 0, drawn: new Set(found.boxes.map(({ key }) => key)) };
+      return { picture: found, hidden: found.undrawn, drawn: new Set(found.boxes.map(({ key }) => key)) };
     }
     return graph && pictureOf(graph, {
       columns: query.columns, jobs: !query.nojobs, group: query.group, open: query.open, severities,
@@ -115,13 +115,13 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   return (
     <div class="lineage">
       <Toolbar at={at} graph={graph} name={name} />
-      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} path={onlyPath ? (path.value?.reduce((sum, way) => sum + way.total, 1) ?? null) : null} />
+      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} hits={impact} path={onlyPath && path.value && shown ? { columns: path.value.reduce((sum, way) => sum + way.total, 1), undrawn: shown.hidden } : null} />
       <div class="lineage-body">
         {problem ? <div class="trouble-place"><Trouble problem={problem} again={drawing.again} choose={query.to && details ? (to) => step("dataset", { to }) : undefined} /></div>
           : table ? (
             <div class="table-place">
               <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}
-                severities={severities} supposed={impact !== null} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
+                impact={impact} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
                 chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false })} />
             </div>
           ) : view === "graph" || onlyPath ? (
@@ -164,15 +164,19 @@ interface NotesGiven {
   shown: Shown | null;
   undrawn: number;
   changed: { map: Map<string, Change>; graph: Drawing } | null;
-  path: number | null;
+  hits: Impact | null;
+  /** Columns on the path of one, and their datasets that aren't drawn. */
+  path: { columns: number; undrawn: number } | null;
 }
 
 /** In one line: what isn't drawn, and why. */
-function Notes({ at, graph, shown, undrawn, changed, path }: NotesGiven) {
+function Notes({ at, graph, shown, undrawn, changed, hits, path }: NotesGiven) {
   const { query } = at;
   const notes: string[] = [];
-  if (path !== null) notes.push(t.pathOf(query.col, count(path, "column")));
-  else if (graph && shown) {
+  if (path !== null) {
+    notes.push(t.pathOf(query.col, count(path.columns, "column")));
+    if (path.undrawn > 0) notes.push(t.pathUndrawn(path.undrawn));
+  } else if (graph && shown) {
     const missing = graph.metadata.nodes_total - graph.nodes.length;
     if (viewOf(at) === "graph") {
       const boxes = shown.picture.boxes.filter(({ kind }) => kind === "dataset").length;
@@ -196,7 +200,7 @@ function Notes({ at, graph, shown, undrawn, changed, path }: NotesGiven) {
       notes.push(t.changesSince(time(query.since), some("ADDED"), some("REMOVED"), some("CHANGED"), incomplete));
     } else notes.push(t.comparing);
   }
-  if (undrawn > 0 && viewOf(at) === "graph") notes.push(t.hitsNotDrawn(undrawn));
+  if (undrawn > 0 && viewOf(at) === "graph") notes.push(t.hitsNotDrawn(undrawn, hits !== null && !listsAllHits(hits)));
   return <p class="stage-notes note" role="status">{notes.join(" · ")}</p>;
 }
 

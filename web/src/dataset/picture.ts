@@ -225,14 +225,18 @@ function addRest({ boxes, arrows }: Picture, start: string, sides: readonly Side
 }
 
 /** Only the path of one column: all hops, both ways, no other column. */
-export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean): Picture & { total: number } {
+export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean): Picture & { total: number; undrawn: number } {
   const assets = new Map<string, Asset>([[start.key, start]]);
   for (const way of ways) for (const { asset } of way.items) assets.set(asset.key, asset);
   const boxes = new Map<string, Box>();
+  const undrawn = new Set<string>();
   for (const asset of assets.values()) {
     const key = addressOf({ namespace: asset.namespace, name: asset.name });
     if (!boxes.has(key)) {
-      if (boxes.size >= MOST_BOXES) continue;
+      if (boxes.size >= MOST_BOXES) {
+        undrawn.add(key);
+        continue;
+      }
       const { last, before } = parted(asset);
       boxes.set(key, box({
         key, title: last, whole: spelling(asset), under: before || asset.namespace, start: boxes.size === 0,
@@ -254,7 +258,7 @@ export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean
       arrows.set(known.key, known);
     }
   }
-  return { boxes: [...boxes.values()], arrows: [...arrows.values()], total: ways.reduce((sum, way) => sum + way.total, 1) };
+  return { boxes: [...boxes.values()], arrows: [...arrows.values()], total: ways.reduce((sum, way) => sum + way.total, 1), undrawn: undrawn.size };
 }
 
 /** What was added, removed or changed between two answers, by key of datasets and arrows. */

@@ -19,5 +19,8 @@ export function severitiesOf(impact: Impact | null, wanted: readonly string[] = 
   return found;
 }
 
+/** Whether an answer names all that is hit: of a dataset that it doesn't name, nothing is known otherwise. */
+export const listsAllHits = ({ items, total, truncated, unknown }: Impact): boolean => items.length >= total && !truncated && unknown.length === 0;
+
 /** Datasets that are hit, by address; those that aren't among `drawn` are counted by whoever draws. */
 export const datasetsOf = (severities: ReadonlyMap<string, string>): string[] => [...severities.keys()].filter((address) => address.split("\n").length === 2);

@@ -10,8 +10,10 @@ export interface Column<Row> {
   name: string;
   title: string;
   cell: (row: Row) => ComponentChildren;
-  /** What rows are sorted, filtered and exported by; without it, the column is of the eye alone. */
+  /** What rows are filtered and exported by, and sorted if `order` is left out; without it, the column is of the eye alone. */
   value?: (row: Row) => string | number | null;
+  /** What rows are sorted by, where the letters of `value` have another order: severities. */
+  order?: (row: Row) => number | null;
   /** Right-aligned digits. */
   number?: boolean;
   /** Left out on a phone. */
@@ -49,7 +51,8 @@ const MANY = 120;
 /** Rows in another order: numbers by value, texts by letters, what is unknown last. */
 export function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort: string): readonly Row[] {
   const down = sort.startsWith("-");
-  const value = columns.find(({ name }) => name === sort.replace(/^-/, ""))?.value;
+  const column = columns.find(({ name }) => name === sort.replace(/^-/, ""));
+  const value = column?.order ?? column?.value;
   if (!value) return rows;
   const compare = (a: Row, b: Row): number => {
     const [left, right] = [value(a), value(b)];
@@ -104,6 +107,13 @@ export function Table<Row>(given: Given<Row>) {
   };
   useLayoutEffect(measure, [all.length]);
   const virtual = all.length > MANY;
+  // A row that was chosen elsewhere, in the picture say, comes into sight.
+  useLayoutEffect(() => {
+    const [element, at] = [frame.current, chosen ? all.findIndex((row) => of(row) === chosen) : -1];
+    if (!element || !virtual || at < 0) return;
+    const top = at * ROW;
+    if (top < element.scrollTop || top + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = top - element.clientHeight / 2;
+  }, [chosen, all]);
   const shown = virtual ? all.slice(window.first, window.last) : all;
   const above = virtual ? window.first * ROW : 0;
   const below = virtual ? Math.max(0, all.length - window.last) * ROW : 0;
@@ -133,6 +143,7 @@ export function Table<Row>(given: Given<Row>) {
               {above > 0 && <tr style={{ height: `${above}px` }} aria-hidden="true"><td colSpan={columns.length} /></tr>}
               {shown.map((row, index) => (
                 <tr key={of(row)} aria-rowindex={(virtual ? window.first : 0) + index + 2} class={`${onChoose ? "open" : ""} ${chosen === of(row) ? "chosen" : ""}`}
+                  tabIndex={onChoose ? 0 : undefined} onKeyDown={(event) => onChoose && event.key === "Enter" && event.target === event.currentTarget && onChoose(row)}
                   onClick={(event) => onChoose && !(event.target as HTMLElement).closest("a, button, input") && onChoose(row)}>
                   {columns.map(({ cell, number, wide, title, width }) => <td class={`${number ? "number" : ""} ${wide ? "wide" : ""} ${width ? "sized" : ""}`} data-title={title}>{cell(row)}</td>)}
                 </tr>

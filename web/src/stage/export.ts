@@ -44,7 +44,8 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
   const route: Point[] = placed.routes.get(one.key) ?? (one.source === one.target
     ? [{ x: from.x + 60, y: from.y }, { x: from.x + 60, y: from.y - 24 }, { x: from.x + 150, y: from.y - 24 }, { x: from.x + 150, y: from.y }]
     : [{ x: from.x + WIDTH, y: from.y + HEAD / 2 }, { x: to.x, y: to.y + HEAD / 2 }]);
-  const dash = one.line === "observed" ? "" : ` stroke-dasharray="${one.line === "declared" ? "6 4" : "2 4"}"`;
+  const dash = one.line === "observed" && one.change !== "REMOVED" ? "" : ` stroke-dasharray="${one.line === "possible" ? "2 4" : "6 4"}"`;
+  const colour = css(one.change ? { ADDED: "good", REMOVED: "tone-bad", CHANGED: "tone-warn" }[one.change] : "line");
   const along = labelled(route);
   const label = one.label && placed.labels?.get(one.key) !== null && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
   const columns = one.mappings.flatMap(({ source: input, target: output, direct }) => {
@@ -55,7 +56,7 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
     return [`<path class="mapping" d="M${begin.x} ${begin.y}C${a.x} ${a.y} ${b.x} ${b.y} ${end.x} ${end.y}" fill="none" stroke="${css("mapping")}"${direct ? "" : ' stroke-dasharray="4 3"'}/>`];
   });
   return [
-    `<path class="arrow" data-arrow="${xml(one.key)}" d="M${route.map(({ x, y }) => `${x} ${y}`).join("L")}" fill="none" stroke="${css("line")}" stroke-width="1.6"${dash} marker-end="url(#head)"/>`,
+    `<path class="arrow" data-arrow="${xml(one.key)}" d="M${route.map(({ x, y }) => `${x} ${y}`).join("L")}" fill="none" stroke="${colour}" stroke-width="${one.change ? 2.6 : 1.6}"${dash} marker-end="url(#head)"/>`,
     label || "",
     ...columns,
   ].join("");

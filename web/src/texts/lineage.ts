@@ -58,8 +58,9 @@ export const lineage = {
   hiddenByFilter: (many: number) => `${number(many)} hidden by the filter`,
   notListed: (many: number) => `${number(many)} more aren't listed: one answer has the nearest 1,000`,
   moreBeyondDepth: "there is more beyond this depth",
-  hitsNotDrawn: (many: number) => `${count(many, "dataset that is hit isn't", "datasets that are hit aren't")} drawn.`,
+  hitsNotDrawn: (many: number, atLeast: boolean) => `${atLeast ? "At least " : ""}${count(many, "dataset that is hit isn't", "datasets that are hit aren't")} drawn.`,
   allHitsLink: "See all hits",
+  pathUndrawn: (many: number) => `${count(many, "dataset")} of it not drawn`,
   pathOf: (column: string, columns: string) => `Only the path of ${column}: ${columns}, all hops, both ways, without columns that only decide on rows`,
   changesSince: (since: string, added: [number, number], removed: [number, number], changed: [number, number], incomplete: boolean) =>
     `Since ${since}: ${flows(added)} added (green), ${flows(removed)} removed (red, dashed), ${flows(changed)} changed (amber)${incomplete ? ", of the nearest 1,000 datasets" : ""}`,
@@ -101,6 +102,7 @@ export const lineage = {
   columnDatasets: "Datasets hit",
   columnColumn: "Column",
   notHit: "not hit",
+  notListedAsHit: "not among the listed hits",
   noOwner: "nobody is named",
   sideStart: "this dataset",
   sideUp: (hops: number) => (hops === 1 ? "upstream" : `upstream, ${hops} hops`),
