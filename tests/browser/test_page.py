@@ -184,6 +184,11 @@ def test_clicks_leave_the_focus_where_the_reader_is(page: Page) -> None:
     page.get_by_role("button", name="All upstream").click()
     drawn(page, 2)
     assert page.evaluate(focus) != "BODY"
+    # Nor where a click takes its own button away.
+    page.locator("#panel").get_by_role("button", name="Close the panel").click()
+    expect(page.locator("#panel")).to_have_count(0)
+    assert page.evaluate(focus) != "BODY"
+    page.get_by_role("button", name="Panel", exact=True).click()
     # Arrow keys in the panel are the panel's.
     before = places(page)
     page.locator("#panel-body").focus()
@@ -288,11 +293,14 @@ def test_a_path_between_two_datasets(page: Page) -> None:
     assert set(titles(page)) == {"flights.departed", "flights.enriched", "delays"}
 
 
-def test_a_path_to_an_unknown_name_offers_the_nearest_as_its_end(page: Page) -> None:
-    go(page, f"{DEPARTED}?to=flights.enrichd")
-    page.get_by_role("alert").get_by_role("button", name="flights.enriched").first.click()
-    drawn(page)
-    assert set(titles(page)) == {"flights.departed", "flights.enriched"}
+def test_a_path_to_an_unknown_name_offers_the_nearest_as_its_end(
+    chromium: Browser, served: str, read_demo: Driver
+) -> None:
+    with new_page(chromium) as page:
+        page.goto(f"{served}/{DEPARTED}?to=flights.enrichd")
+        page.get_by_role("alert").get_by_role("button", name="flights.enriched").first.click()
+        drawn(page)
+        assert set(titles(page)) == {"flights.departed", "flights.enriched"}
 
 
 @pytest.mark.nightly

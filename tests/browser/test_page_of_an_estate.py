@@ -161,6 +161,10 @@ def test_columns_beyond_the_first_are_reached(page: Page) -> None:
     page.wait_for_function(f"name => ({rows})().includes(name)", arg=last)
     go(page, dataset(LAKE, WIDE, "columns"))
     expect(page.locator("#content")).to_contain_text("300")
+    # Of a column that is chosen in the picture, the panel shows the row, though it draws only rows in sight.
+    go(page, dataset(LAKE, WIDE, col="feature_250"))
+    page.locator("#panel").get_by_role("tab", name="Columns").click()
+    expect(page.locator("#panel-body").get_by_role("button", name="feature_250")).to_be_in_viewport()
 
 
 def test_a_search_finds_the_hub_first_and_shows_names_in_full_width(page: Page) -> None:

@@ -155,9 +155,6 @@ function ColumnList({ at, details, column, severities }: { at: At; details: Data
     { name: "type", title: t.columnType, value: ({ type }) => type, cell: ({ type, name }) => <>{type ?? "–"} {severity(name) && <Tone severity={severity(name) ?? ""} />}</> },
   ];
   const current = details.columns.filter(({ current: is }) => is);
-  useEffect(() => {
-    if (column) document.querySelector(`#panel-body tr.chosen`)?.scrollIntoView({ block: "nearest" });
-  }, [column]);
   return (
     <Table rows={current} columns={columns} of={({ name }) => name} label={t.tabColumns} noun={["column", "columns"]} chosen={column}
       beyond={details.columns_total > details.columns.length ? <Link to={{ ...at, tab: "columns" }}>{t.allOf(details.columns_total)}</Link> : undefined} />

@@ -110,9 +110,10 @@ export function Table<Row>(given: Given<Row>) {
   // A row that was chosen elsewhere, in the picture say, comes into sight.
   useLayoutEffect(() => {
     const [element, at] = [frame.current, chosen ? all.findIndex((row) => of(row) === chosen) : -1];
-    if (!element || !virtual || at < 0) return;
+    if (!element || at < 0) return;
     const top = at * ROW;
-    if (top < element.scrollTop || top + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = top - element.clientHeight / 2;
+    if (!virtual) element.querySelector("tr.chosen")?.scrollIntoView({ block: "nearest" });
+    else if (top < element.scrollTop || top + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = top - element.clientHeight / 2;
   }, [chosen, all]);
   const shown = virtual ? all.slice(window.first, window.last) : all;
   const above = virtual ? window.first * ROW : 0;
