@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ from playwright.sync_api import expect
 
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
+from headwater_schemas.events import DatasetEvent, DatasetRef, SchemaDefinition, SchemaField
+from headwater_schemas.events.build import lineage_event
 from support.analysis.declared_graph import declare
 from support.demo_graph import demo_events
 from support.graph.cases import load_case
+from support.graph.writing import store
 from support.page import click_arrow, click_box, click_more, dataset, drawn, places, search, titles, without_errors
 from support.waiting import patience
 
@@ -268,6 +272,29 @@ def test_as_of_a_time_before_it_all_nothing_is_drawn_but_the_start(page: Page) -
     expect(page.locator(".stage-notes")).to_contain_text("Nothing is recorded of its lineage up to 2001-01-01")
     page.get_by_role("button", name="Back to now").click()
     drawn(page, 7)
+
+
+def test_columns_of_a_time_are_those_of_then(chromium: Browser, served: str, clean_database: Driver) -> None:
+    orders = DatasetRef("s3://lake", "orders")
+    for day, columns in ((1, ("id", "amount")), (9, ("id", "amount_net"))):
+        event = lineage_event(
+            DatasetEvent(dataset=orders, schema=SchemaDefinition(tuple(SchemaField(path=each) for each in columns))),
+            producer="test",
+            event_time=datetime(2026, 3, day, tzinfo=UTC),
+        )
+        store(clean_database, [event])
+    with without_errors(chromium) as page:
+        page.goto(f"{served}/{dataset('s3://lake', 'orders', 'columns')}")
+        content = page.locator("#content")
+        expect(content).to_contain_text("amount_net")
+        expect(content.locator(".schemas > li")).to_have_count(2)
+        go(page, dataset("s3://lake", "orders", "columns", asof="2026-03-05T00:00:00Z"))
+        expect(content).to_contain_text("Names and types as they were then")
+        expect(content.get_by_role("link", name="amount", exact=True)).to_be_visible()
+        expect(content.get_by_role("link", name="amount_net")).to_have_count(0)
+        expect(content.locator(".schemas > li")).to_have_count(1)
+        go(page, dataset("s3://lake", "orders", "columns", asof="2026-02-01T00:00:00Z"))
+        expect(content).to_contain_text("No schema of this dataset is known of that time.")
 
 
 def test_what_changed_since_is_coloured(page: Page) -> None:

@@ -21,6 +21,7 @@ describe("the instant that the page shows", () => {
   it("is of lineage and of paths of columns", () => {
     const dataset = { namespace: "n", name: "orders" };
     expect(canBeAsOf(place("dataset", dataset))).toBe(true);
+    expect(canBeAsOf(place("dataset", dataset, { tab: "columns" }))).toBe(true);
     expect(canBeAsOf(place("dataset", dataset, { tab: "runs" }))).toBe(false);
     expect(canBeAsOf(place("column", { ...dataset, column: "id" }))).toBe(true);
     expect([canBeAsOf(place("checks", {})), canBeAsOf(null)]).toEqual([false, false]);

@@ -32,7 +32,7 @@ export function presets(now: Date = new Date()): Record<"yesterday" | "monday" |
 }
 
 /** Whether the question of a view can be asked of another time than now. */
-export const canBeAsOf = (place: Place | null): boolean => (place?.route === "dataset" && place.tab === "lineage") || place?.route === "column";
+export const canBeAsOf = (place: Place | null): boolean => (place?.route === "dataset" && (place.tab === "lineage" || place.tab === "columns")) || place?.route === "column";
 
 const set = (asOf: string): void => {
   const now = here.peek();

@@ -1,14 +1,15 @@
 // Tab of a dataset: all its columns, and what changed in its schema.
 
-import type { DatasetDetails, KnownColumn, KnownSchema } from "../app/answers";
+import type { DatasetDetails, DrawnColumn, KnownColumn, KnownSchema } from "../app/answers";
 import { place, type Place } from "../app/address";
 import { count } from "../app/format";
 import { tweak } from "../app/navigation";
 import { t } from "../app/texts";
-import { Link, Section, Time } from "../parts/basics";
+import { Answer, Link, Section, Time } from "../parts/basics";
 import { FoldedList } from "../parts/fold";
 import { Tags, tagsOf, tagText } from "../parts/people";
 import { Table, type Column } from "../parts/table";
+import { useColumnsThen } from "./questions";
 
 interface Given {
   place: Place<"dataset">;
@@ -34,6 +35,45 @@ export function rowsOf(details: Pick<DatasetDetails, "columns" | "declared">): R
 }
 
 export function Columns({ place: at, details }: Given) {
+  const schemas = at.asOf ? details.schemas.filter(({ first_seen: first }) => first === null || Date.parse(first) <= Date.parse(at.asOf)) : details.schemas;
+  return (
+    <div class="tab-body">
+      <Section title={t.columnsTab.title}>{at.asOf ? <ColumnsThen place={at} /> : <ColumnsNow place={at} details={details} />}</Section>
+      <Section title={t.schemaTab.title}>
+        <p class="note">{details.schemas_total > details.schemas.length ? t.schemaTab.someOf(details.schemas.length, details.schemas_total) : count(schemas.length, "schema")}</p>
+        <ol class="schemas">{schemas.map((schema, index) => <li><Schema schema={schema} latest={index === 0} /></li>)}</ol>
+      </Section>
+    </div>
+  );
+}
+
+/** Columns of the schema at the time that the page shows. */
+function ColumnsThen({ place: at }: { place: Place<"dataset"> }) {
+  const asked = useColumnsThen(at);
+  const { namespace, name } = at.path;
+  const columns: Column<DrawnColumn & { ordinal: number }>[] = [
+    { name: "ordinal", title: t.columnsTab.ordinal, cell: ({ ordinal }) => ordinal, value: ({ ordinal }) => ordinal, number: true, wide: true },
+    { name: "name", title: t.columnsTab.name, value: (row) => row.name, cell: (row) => <Link class="mono" to={place("column", { namespace, name, column: row.name }, { asOf: at.asOf })}>{row.name}</Link> },
+    { name: "type", title: t.columnsTab.type, cell: ({ type }) => <span class="mono clamp" title={type ?? ""}>{type ?? "–"}</span>, value: ({ type }) => type },
+  ];
+  return (
+    <Answer asked={asked}>{({ nodes }) => {
+      const start = nodes.find(({ hops }) => hops === 0);
+      const rows = (start?.columns ?? []).map((column, index) => ({ ...column, ordinal: index + 1 }));
+      const total = start?.columns_total ?? rows.length;
+      return (
+        <>
+          <p class="note">{t.columnsTab.then}</p>
+          <Table rows={rows} columns={columns} of={({ key }) => key} label={t.columnsTab.title} noun={t.columnsTab.noun} empty={t.columnsTab.noneThen}
+            sort={at.query.sort} onSort={(sort) => tweak("dataset", { sort })} find={at.query.find} onFind={(find) => tweak("dataset", { find })}
+            beyond={total > rows.length ? t.columnsTab.first(total) : undefined} />
+        </>
+      );
+    }}</Answer>
+  );
+}
+
+function ColumnsNow({ place: at, details }: Given) {
   const { namespace, name } = details.dataset;
   const rows = rowsOf(details);
   const beyond = details.columns_total - details.columns.length;
@@ -51,17 +91,9 @@ export function Columns({ place: at, details }: Given) {
     { name: "last", title: t.lastSeen, cell: ({ column }) => (column.current ? t.columnsTab.stillThere : <Time at={column.last_seen} short />), value: ({ column }) => column.last_seen, wide: true },
   ];
   return (
-    <div class="tab-body">
-      <Section title={t.columnsTab.title}>
-        <Table rows={rows} columns={columns} of={({ column }) => column.key} label={t.columnsTab.title} noun={t.columnsTab.noun} empty={t.columnsTab.none}
-          sort={at.query.sort} onSort={(sort) => tweak("dataset", { sort })} find={at.query.find} onFind={(find) => tweak("dataset", { find })}
-          beyond={beyond > 0 ? <>{t.columnsTab.first(details.columns_total)} <Link to={place("search", {}, { query: { q: details.dataset.title ?? name, kind: ["COLUMN"] } })}>{t.columnsTab.searchRest}</Link></> : undefined} />
-      </Section>
-      <Section title={t.schemaTab.title}>
-        <p class="note">{details.schemas_total > details.schemas.length ? t.schemaTab.someOf(details.schemas.length, details.schemas_total) : count(details.schemas_total, "schema")}</p>
-        <ol class="schemas">{details.schemas.map((schema, index) => <li><Schema schema={schema} latest={index === 0} /></li>)}</ol>
-      </Section>
-    </div>
+    <Table rows={rows} columns={columns} of={({ column }) => column.key} label={t.columnsTab.title} noun={t.columnsTab.noun} empty={t.columnsTab.none}
+      sort={at.query.sort} onSort={(sort) => tweak("dataset", { sort })} find={at.query.find} onFind={(find) => tweak("dataset", { find })}
+      beyond={beyond > 0 ? <>{t.columnsTab.first(details.columns_total)} <Link to={place("search", {}, { query: { q: details.dataset.title ?? name, kind: ["COLUMN"] } })}>{t.columnsTab.searchRest}</Link></> : undefined} />
   );
 }
 

@@ -15,6 +15,8 @@ export const dataset = {
     none: "No schema of this dataset is known.",
     first: (total: number) => `the first of ${number(total)}.`,
     searchRest: "Search its columns",
+    then: "Names and types as they were then. What is declared of columns now isn't shown.",
+    noneThen: "No schema of this dataset is known of that time.",
   },
   schemaTab: {
     title: "Schema history",
