@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,6 +174,21 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_timeline_follows_the_picture(page: Page) -> None:
+    go(page, f"{ENRICHED}")
+    drawn(page, 7)
+    click_arrow(page, "flights.departed", "flights.enriched")
+    page.locator("#canvas").focus()
+    page.keyboard.press("t")
+    drawer = page.locator("#drawer")
+    expect(drawer).to_contain_text("micro-batches")
+    before = page.url
+    click_arrow(page, "flights.enriched", "delays")
+    expect(page.locator(".panel-title h2")).to_have_text("flights.enriched → delays")
+    timeline = re.compile("timeline=([^&]+)")
+    assert timeline.findall(before) != timeline.findall(page.url) != []
 
 
 def test_clicks_leave_the_focus_where_the_reader_is(page: Page) -> None:

@@ -176,6 +176,9 @@ def test_a_micro_batch_leads_to_its_run_and_to_what_came_of_it(page: Page) -> No
     page.get_by_role("option", name="batch 1999", exact=True).click()
     details = page.get_by_role("region", name="Details")
     expect(details).to_contain_text("Batch 1999")
+    details.get_by_role("link", name="The lineage at that time").click()
+    expect(page.get_by_role("button", name="Back to now")).to_be_visible()
+    page.get_by_role("button", name="Back to now").click()
     details.get_by_role("link", name="Where did it go").click()
     expect(page.locator("h1")).to_have_text("Bad records")
     assert "first=1999" in page.url

@@ -70,9 +70,15 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   }, [boxes]);
 
   const problem = (onlyPath ? path : query.since && earlier.problem ? earlier : view === "table" ? whole : drawing).problem;
+  /** Key of the job that an arrow stands for, or that writes or reads a dataset. */
+  const jobOf = (key: string | undefined): string | undefined => {
+    const edges = graph?.edges ?? [];
+    return (edges.find((each) => each.key === key) ?? edges.find(({ target }) => target === key) ?? edges.find(({ source }) => source === key))?.via[0]?.job.key;
+  };
   const choose = (to: Chosen): void => {
     if (!to) tweak("dataset", { sel: "", col: "", only: false });
-    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false });
+    // The timeline follows the picture, at the same span of time.
+    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false, timeline: query.timeline && (jobOf(to.key) ?? query.timeline) });
     const edge = to?.kind === "arrow" ? graph?.edges.find(({ key }) => key === to.key) : null;
     if (edge) say(t.arrowBy(edge.via.map(({ job }) => job.name).join(", ")));
   };
@@ -102,11 +108,8 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     return () => document.removeEventListener("keydown", back);
   }, [view]);
   const openTimeline = (): void => {
-    const of = query.sel || start?.key;
-    const edges = graph?.edges ?? [];
-    const edge = edges.find(({ key }) => key === of) ?? edges.find(({ target }) => target === of) ?? edges.find(({ source }) => source === of);
-    const job = edge?.via[0]?.job ?? details?.producers[0]?.job ?? details?.consumers[0]?.job;
-    if (job) tweak("dataset", { timeline: job.key, from: "", until: "" });
+    const job = jobOf(query.sel || start?.key) ?? details?.producers[0]?.job.key ?? details?.consumers[0]?.job.key;
+    if (job) tweak("dataset", { timeline: job, from: "", until: "" });
   };
   const name = parted(start ?? { ...at.path, title: null, type: null }).last;
   const table = view === "table" && graph && !onlyPath;

@@ -71,6 +71,7 @@ export const timeline = {
   state: "state",
   started: "started",
   error: "error",
+  lineageThen: "The lineage at that time",
   whereTo: "Where did it go",
   whereFrom: "Where is it from",
   spokenBatches: (many: number) => count(many, "micro-batch", "micro-batches"),

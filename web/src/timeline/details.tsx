@@ -4,6 +4,7 @@ import { place, type Place } from "../app/address";
 import type { OverviewBar, Position, TimelineInterval, TimelineRun } from "../app/answers";
 import { spelled } from "../app/api";
 import { duration, number, offsets } from "../app/format";
+import { here } from "../app/navigation";
 import { t } from "../app/texts";
 import { AssetLink, Facts, Link, State, Time } from "../parts/basics";
 import type { What } from "./draw";
@@ -28,6 +29,12 @@ export function origin(produced: readonly Position[]): Place | null {
   return null;
 }
 
+/** The picture above the timeline, as it was at a time. */
+function Then({ at }: { at: string | null }) {
+  const now = here.value;
+  return at && now?.route === "dataset" && now.tab === "lineage" ? <Link to={{ ...now, asOf: at }}>{w.lineageThen}</Link> : null;
+}
+
 const positions = (all: readonly Position[], title: string): [string, preact.ComponentChildren][] => all
   .filter(({ ranges, summary }) => ranges.length || summary)
   .map((use) => [title, <><AssetLink asset={use.dataset} /> {use.ranges.length ? <code>{offsets(use.ranges)}</code> : use.summary}</>]);
@@ -41,6 +48,7 @@ function Batch({ one }: { one: TimelineInterval }) {
       <p class="timeline-links">
         <Link to={place("blast", {}, { query: { query: one.query_id, first: batch, last: batch } })}>{w.whereTo}</Link>
         {from && <Link to={from}>{w.whereFrom}</Link>}
+        <Then at={one.processing_time} />
       </p>
       <Facts rows={[
         [w.at, one.processing_time && <Time at={one.processing_time} />],
@@ -100,6 +108,7 @@ function Run({ one }: { one: TimelineRun }) {
       <h2><Link to={place("run", { id: one.run_id })}>{w.run(one.run_id)}</Link></h2>
       <p class="timeline-links">
         <Link to={place("blast", {}, { query: { run: one.run_id } })}>{w.whereTo}</Link>
+        <Then at={one.ended_at ?? one.started_at} />
       </p>
       <Facts rows={[
         [w.state, <State state={one.state} />],
