@@ -330,6 +330,31 @@ def test_a_micro_batch_leads_to_where_its_records_went(page: Page) -> None:
     expect(page.locator("#content table").first).to_contain_text("flights.enrich")
 
 
+def test_a_run_shows_what_it_read_and_wrote(page: Page) -> None:
+    run = page.evaluate("async () => (await (await fetch('api/v1/jobs/flights.enrich/runs?limit=1')).json()).items[0]")
+    go(page, f"#/run/{run['run_id']}")
+    content = page.locator("#content")
+    for tab, text in (("inputs", "flights.departed"), ("outputs", "flights.enriched"), ("batches", "0")):
+        content.get_by_role("navigation").locator(f"a[href$='/{tab}']").click()
+        expect(content.locator("table, .use").filter(has_text=text).first).to_be_visible()
+
+
+def test_bad_records_are_drawn_and_listed(page: Page) -> None:
+    go(page, "#/blast?topic=flights.departed&partition=0&offset=0&end=5&view=graph")
+    content = page.locator("#content")
+    expect(content.get_by_role("region", name="Tainted", exact=True)).to_contain_text("flights.enriched")
+    page.wait_for_function("() => window.headwater.picture?.boxes.length >= 3")
+    assert {"flights.departed", "flights.enriched", "delays"} <= set(titles(page))
+
+
+def test_what_differs_from_a_time_is_listed(page: Page) -> None:
+    go(page, "#/diff?before=2001-01-01T00:00:00Z")
+    content = page.locator("#content")
+    expect(content).to_contain_text("From 2001-01-01")
+    for name in ("flights.departed", "flights.enriched", "delays"):
+        expect(content).to_contain_text(name)
+
+
 def test_a_path_between_two_datasets(page: Page) -> None:
     go(page, f"{DEPARTED}?to=delays")
     drawn(page)
