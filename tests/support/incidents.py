@@ -101,6 +101,19 @@ def reach(
     return IncidentReach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
 
 
+def a_spreading(name: str | None, *, is_over: bool = False) -> Spreading:
+    """A query of this name, with the id `id`, whose state took in bad records."""
+    return Spreading(
+        query_id="id",
+        query_name=name,
+        job=None,
+        until=None,
+        watermark=None,
+        is_over=is_over,
+        text=f"{name} may write output of these records at any time: how long its state keeps a record isn't known.",
+    )
+
+
 BRIEF = IncidentBrief(
     incident="INC-1a2b3c4d5e",
     status=IncidentStatus.NEW,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -320,13 +321,23 @@ def resolve(
 
 
 def left_words(reach: IncidentReach) -> str:
-    """Format the bad data that is left, and what isn't known, as one sentence; empty: certainly nothing is left."""
+    """Format the bad data that is left, what isn't known, and queries that may spread bad data, as one sentence.
+
+    Empty: certainly nothing is left.
+    """
     bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
-    if not bad and reach.complete:
+    spreading = [shortened(each.query_name or each.query_id) for each in reach.spreading if not each.is_over]
+    if not bad and not spreading and reach.complete:
         return ""
-    named = f" ({first_of(bad, _MOST_NAMED)})" if bad else ""
-    unknown = views.unknown_words(reach)
-    return f"bad data is left in {amount(len(bad), 'dataset')}{named}{f'; {unknown}' if unknown else ''}."
+    found = [f"bad data is left in {amount(len(bad), 'dataset')}{_named(bad)}"]
+    found += [unknown] if (unknown := views.unknown_words(reach)) else []
+    if spreading:
+        found.append(f"{amount(len(spreading), 'query', 'queries')}{_named(spreading)} may still spread")
+    return f"{'; '.join(found)}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return f" ({first_of(names, _MOST_NAMED)})" if names else ""
 
 
 @app.command()

@@ -15,7 +15,7 @@ from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import IncidentClock
 from headwater_schemas.ranges import MOST_OFFSET
-from support.incidents import reach
+from support.incidents import a_spreading, reach
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 PARTS: dict[str, tuple[dict[str, Any], GivenPart]] = {
@@ -100,4 +100,16 @@ def test_bad_data_that_is_left_is_named_with_what_is_not_known() -> None:
     assert words.endswith("; not known: 1 part of the scope.")
     assert (
         left_words(reach(bad=0, is_unknown=True)) == "bad data is left in 0 datasets; not known: 1 part of the scope."
+    )
+
+
+def test_nothing_is_left_only_if_no_query_may_spread() -> None:
+    """Nothing is known to be bad now, but the state of a query may write bad records later."""
+    over = a_spreading("done", is_over=True)
+    assert left_words(reach(bad=0, spreading=(over,))) == ""
+    one = left_words(reach(bad=0, spreading=(over, a_spreading("windows"))))
+    assert one == "bad data is left in 0 datasets; 1 query (windows) may still spread."
+    words = left_words(reach(bad=1, is_unknown=True, spreading=(a_spreading("a"), a_spreading(None))))
+    assert words == (
+        "bad data is left in 1 dataset (n/d0); not known: 1 part of the scope; 2 queries (a, id) may still spread."
     )
