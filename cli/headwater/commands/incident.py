@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.text import Text
 
 from headwater.console import JsonOption, console, shortened
-from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, document, graph_command
 from headwater.graph_reader import asking, in_words
 from headwater.incident import views
@@ -40,11 +38,10 @@ from headwater.trace_options import arrived, parse_duration
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
 
 with without("numpy", "pandas"):
-    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.freshness import NOT_REPORTED
     from headwater_analysis.incidents import questions
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
-    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage
     from headwater_analysis.incidents.detection.fault_policy import (
         default_fault_policy,
         default_fault_policy_text,
@@ -53,6 +50,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
     from headwater_analysis.incidents.planning.plan import plan
     from headwater_analysis.incidents.planning.planned import IncidentPlan
+    from headwater_analysis.incidents.unknown import left_words
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Incidents of bad data: open one, see its reach, and work on it.", no_args_is_help=True)
 
 Stated = TypeVar("Stated", bound=StrEnum)
-_MOST_NAMED: Final = 5
 
 SeverityOption = Annotated[
     IncidentSeverity | None,
@@ -307,37 +304,13 @@ def resolve(
     headwater incident resolve INC-1a2b3c4d5e repaired --reason "All partitions were written again."
     """
     result = _stated(resolution, "RESOLUTION")
-    with asking(tenant=run.tenant) as reader:
-        found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
-    left = left_words(found.asked_reach)
-    if left:
-        console.warning(left)
-    if left and result is IncidentResolution.REPAIRED and not force:
-        raise InputError(
-            f"{shortened(found.brief.incident)} isn't repaired: {left}",
-            fix="Repair it, declare parts repaired with `headwater incident repair`, or add --force.",
-        )
-    act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
-
-
-def left_words(reach: IncidentReach) -> str:
-    """Format the bad data that is left, what isn't known, and queries that may spread bad data, as one sentence.
-
-    Empty: certainly nothing is left.
-    """
-    bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
-    spreading = [shortened(each.query_name or each.query_id) for each in reach.spreading if not each.is_over]
-    if not bad and not spreading and reach.complete:
-        return ""
-    found = [f"bad data is left in {amount(len(bad), 'dataset')}{_named(bad)}"]
-    found += [unknown] if (unknown := views.unknown_words(reach)) else []
-    if spreading:
-        found.append(f"{amount(len(spreading), 'query', 'queries')}{_named(spreading)} may still spread")
-    return f"{'; '.join(found)}."
-
-
-def _named(names: Sequence[str]) -> str:
-    return f" ({first_of(names, _MOST_NAMED)})" if names else ""
+    given = GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason, force=force)
+    if not given.needs_repair:
+        with asking(tenant=run.tenant) as reader:
+            found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
+        if left := left_words(found.asked_reach):
+            console.warning(shortened(left, 600))
+    act(run, incident, given)
 
 
 @app.command()
