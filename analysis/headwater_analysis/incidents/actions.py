@@ -69,7 +69,7 @@ class GivenAction:
 
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: reason of the action; RESOLVED needs one.
+        reason: reason of the action; REPAIRED and RESOLVED need one.
         assignee: for ASSIGNED: person or team.
         scope: for SCOPE_CHANGED: the parts to add; for REPAIRED: the repaired parts.
         removed: for SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
@@ -263,6 +263,8 @@ def _carried(
 
 _OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)
 """Actions without effect on a resolved incident."""
+_WITH_REASON: Final = (IncidentAction.REPAIRED, IncidentAction.RESOLVED)
+"""Actions that need a reason. The contract needs none for REPAIRED, so events without one can be read."""
 _GIVEN: Final = frozenset(IncidentAction) - {
     IncidentAction.UNKNOWN,
     IncidentAction.OPENED,
@@ -274,6 +276,8 @@ _GIVEN: Final = frozenset(IncidentAction) - {
 def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:
     if given.action not in _GIVEN:
         raise QuestionError(f"{given.action} can't be given as an action on an existing incident.", field="action")
+    if given.action in _WITH_REASON and not (given.reason or "").strip():
+        raise QuestionError(f"reason: {given.action} needs it: state why, in a sentence for people.", field="reason")
     if given.force and given.action is not IncidentAction.RESOLVED:
         raise QuestionError("force: only RESOLVED has it.", field="force")
     if given.action in _OF_OPEN and state.status is IncidentStatus.RESOLVED:

@@ -62,7 +62,9 @@ def test_from_the_opening_to_the_resolution(followed_pipeline: dict[str, str], h
     assert headwater("incident", "note", name, status=2)["error"]["message"].startswith("reason:")
 
     # One of two partitions is repaired.
-    headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason", "Ran again.")
+    repair = ("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason")
+    assert headwater(*repair, " ", status=2)["error"]["message"].startswith("reason: REPAIRED needs it")
+    headwater(*repair, "Ran again.")
     assert headwater("gate", CLEAN, "--partition", "day=3")["is_free"]
     assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
     resolve = ("incident", "resolve", name, "repaired", "--reason", "Done.")

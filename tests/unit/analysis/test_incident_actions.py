@@ -9,6 +9,7 @@ import pytest
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.incidents import actions
 from headwater_analysis.incidents.actions import GivenAction, Prepared, action
+from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.unknown import left_words
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentScope
 from support.analysis.incident_events import INCIDENT, LATER, opened
@@ -72,6 +73,19 @@ def test_a_resolution_as_repaired_once_nothing_is_left(monkeypatch: pytest.Monke
     event = prepared(IncidentAction.RESOLVED, **REPAIRED).event.incident_event
     assert event is not None
     assert (event.action, event.resolution) == (IncidentAction.RESOLVED, IncidentResolution.REPAIRED)
+
+
+@pytest.mark.parametrize("reason", [None, "", " \n"])
+def test_a_declared_repair_and_a_resolution_need_a_reason(reason: str | None) -> None:
+    given: dict[IncidentAction, dict[str, Any]] = {
+        IncidentAction.REPAIRED: {"scope": (GivenPart(consumer="board"),)},
+        IncidentAction.RESOLVED: {"resolution": IncidentResolution.OTHER},
+    }
+    for kind, values in given.items():
+        with pytest.raises(QuestionError, match=f"^reason: {kind} needs it: state why") as error:
+            prepared(kind, reason=reason, **values)
+        assert error.value.field == "reason"
+        assert prepared(kind, reason="Ran again.", **values).event.incident_event is not None
 
 
 def test_only_a_resolution_is_forced() -> None:

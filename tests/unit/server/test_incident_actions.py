@@ -140,6 +140,18 @@ def test_a_resolution_as_repaired_is_checked_as_by_the_command(monkeypatch: pyte
         assert (len(sink.taken), len(asked)) == (2, 1)
 
 
+def test_a_declared_repair_needs_a_reason() -> None:
+    part = {"action": "repaired", "scope": [{"consumer": "board"}]}
+    with door(events=(opened(IncidentScope(consumer="board")),)) as (client, sink):
+        path = f"{PATH}/{INCIDENT}/actions"
+        for reason in ({}, {"reason": ""}):
+            answer = client.post(path, json=part | reason)
+            assert (answer.status_code, answer.json()["type"]) == (400, "urn:headwater:question")
+            assert answer.json()["errors"][0]["field"] == "reason"
+        assert not sink.taken
+        assert client.post(path, json=part | {"reason": "Ran again."}).status_code == 201
+
+
 def test_without_the_graph_or_kafka_it_is_503() -> None:
     with door(raises=GraphUnreachableError("bolt://graph.invalid:7687")) as (client, sink):
         assert client.post(PATH, json=BODY).json()["type"] == "urn:headwater:graph-unreachable"
