@@ -79,6 +79,9 @@ EveryOption = Annotated[
         show_default=False,
     ),
 ]
+IntoArgument = Annotated[
+    str, typer.Argument(metavar="INTO", help="Id of the incident that stays open.", show_default=False)
+]
 NeededReason = Annotated[str, typer.Option("--reason", help="Reason of the action.", show_default=False)]
 
 
@@ -346,18 +349,16 @@ def note(
 
 @app.command()
 @action_command
-def merge(
-    run: ActionRun,
-    incident: IdArgument,
-    into: Annotated[
-        str, typer.Argument(metavar="INTO", help="Id of the incident that stays open.", show_default=False)
-    ],
-    *,
-    reason: ReasonOption = None,
-) -> None:
-    """Merge an incident into another open incident, which gets the parts of its scope."""
-    given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
-    act(run, incident, given)
+def merge(run: ActionRun, incident: IdArgument, into: IntoArgument, *, reason: ReasonOption = None) -> None:
+    """Merge an incident into another open incident of the same fault, which gets the parts of its scope."""
+    act(run, incident, GivenAction(action=IncidentAction.MERGED, into=into, reason=reason))
+
+
+@app.command()
+@action_command
+def supersede(run: ActionRun, incident: IdArgument, into: IntoArgument, *, reason: ReasonOption = None) -> None:
+    """Replace an incident by another open incident, such as a better description, which gets the parts of its scope."""
+    act(run, incident, GivenAction(action=IncidentAction.SUPERSEDED, into=into, reason=reason))
 
 
 @app.command("refresh")

@@ -125,6 +125,12 @@ def test_a_merge_adds_the_parts_to_the_incident_that_goes_on(
     assert (dataset, query.startswith("query ")) == ("dataset file:/lake/b", True)
     message = headwater("incident", "merge", other, one, status=2)["error"]["message"]
     assert message == f"{one} isn't open: reopen it first."
+    better = headwater("incident", "open", "Better", "--dataset", "file:/lake/a", "--no-reach")["incident"]
+    done = headwater("incident", "supersede", other, better, "--reason", "The table is wrong, too.")
+    brief = done["details"]["brief"]
+    assert (done["action"], brief["status"], brief["continued_in"]) == ("SUPERSEDED", "Resolved", better)
+    scope = headwater("incident", "show", better, "--no-reach")["brief"]["scope"]
+    assert scope == sorted(["dataset file:/lake/a", dataset, query])
 
 
 def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,13 +13,14 @@ from headwater_analysis.incidents.actions import GivenAction, Prepared, action
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.unknown import left_words
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentScope
-from support.analysis.incident_events import INCIDENT, LATER, opened
+from support.analysis.incident_events import INCIDENT, LATER, act, opened
 from support.incidents import a_spreading, reach, reader_of_incidents
 
 if TYPE_CHECKING:
     from headwater_analysis.incidents.answers import IncidentReach
     from headwater_schemas.events import LineageEvent
 
+HOUR = timedelta(hours=1)
 REPAIRED: dict[str, Any] = {"resolution": IncidentResolution.REPAIRED, "reason": "Ran again."}
 
 
@@ -86,6 +88,37 @@ def test_a_declared_repair_and_a_resolution_need_a_reason(reason: str | None) ->
             prepared(kind, reason=reason, **values)
         assert error.value.field == "reason"
         assert prepared(kind, reason="Ran again.", **values).event.incident_event is not None
+
+
+@pytest.mark.parametrize("kind", [IncidentAction.MERGED, IncidentAction.SUPERSEDED])
+def test_the_other_incident_gets_the_parts_first(kind: IncidentAction) -> None:
+    """Only those that it hasn't: then every part belongs to an open incident at any time."""
+    both, only = IncidentScope(consumer="board"), IncidentScope(consumer="mails")
+    found = prepared(kind, opened(both, only), opened(both, of="INC-2"), into="INC-2")
+    carried, event = (each.incident_event for each in found.events)
+    assert carried is not None
+    assert event is not None
+    assert (carried.incident, carried.action, carried.scope) == ("INC-2", IncidentAction.SCOPE_CHANGED, (only,))
+    assert (event.incident, event.action, event.into) == (INCIDENT, kind, "INC-2")
+    assert prepared(kind, opened(both), opened(both, of="INC-2"), into="INC-2").carried is None
+
+
+@pytest.mark.parametrize(
+    ("into", "field", "words"),
+    [
+        (None, "into", "SUPERSEDED needs it"),
+        (INCIDENT, "into", "must be another incident"),
+        ("INC-2", "into", "INC-2 isn't open: reopen it first"),
+    ],
+)
+def test_an_incident_that_cannot_replace_another_one(into: str | None, field: str, words: str) -> None:
+    resolved = act(
+        IncidentAction.RESOLVED, of="INC-2", reason="r", resolution=IncidentResolution.OTHER, at=LATER + HOUR
+    )
+    events = (opened(IncidentScope(consumer="board")), opened(IncidentScope(consumer="mails"), of="INC-2"), resolved)
+    with pytest.raises(QuestionError, match=words) as error:
+        prepared(IncidentAction.SUPERSEDED, *events, into=into)
+    assert error.value.field == field
 
 
 def test_only_a_resolution_is_forced() -> None:
