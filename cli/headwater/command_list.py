@@ -150,8 +150,8 @@ CHANGES = frozenset(
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
         *("incident open", "incident ack", "incident assign", "incident scope", "incident repair", "incident resolve"),
-        *("incident reopen", "incident note", "incident merge", "incident refresh", "incident notify"),
-        "incident detect",
+        *("incident reopen", "incident note", "incident merge", "incident supersede", "incident refresh"),
+        *("incident notify", "incident detect"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )

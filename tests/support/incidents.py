@@ -1,9 +1,11 @@
-"""Answers about incidents, made up, for tests of their views."""
+"""Answers about incidents, and a graph that has only incidents, made up."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, cast
 
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.blast import Blast, Superseded, Tainted, Totals
@@ -16,10 +18,15 @@ from headwater_analysis.incidents.answers import (
     ScopePart,
     Spreading,
 )
+from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part, PartKind
 from headwater_analysis.trace.traced_parts import OffsetSpan
-from headwater_graph.incidents import IncidentStatus
-from headwater_schemas.events import Certainty, IncidentAction, IncidentSeverity, IncidentType
+from headwater_graph.facts.incidents import IncidentEntry
+from headwater_graph.facts.registers import stamp
+from headwater_graph.incidents import ENTRIES, IncidentStatus
+from headwater_graph.keys import incident_key
+from headwater_schemas.events import Certainty, IncidentAction, IncidentSeverity, IncidentType, LineageEvent
+from headwater_schemas.identity import incident_content
 
 AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
 RECORDS = "dataset n/raw, offsets 0:120..130"
@@ -101,6 +108,19 @@ def reach(
     return IncidentReach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
 
 
+def a_spreading(name: str | None, *, is_over: bool = False) -> Spreading:
+    """A query of this name, with the id `id`, whose state took in bad records."""
+    return Spreading(
+        query_id="id",
+        query_name=name,
+        job=None,
+        until=None,
+        watermark=None,
+        is_over=is_over,
+        text=f"{name} may write output of these records at any time: how long its state keeps a record isn't known.",
+    )
+
+
 BRIEF = IncidentBrief(
     incident="INC-1a2b3c4d5e",
     status=IncidentStatus.NEW,
@@ -133,3 +153,34 @@ def an_incident(found: IncidentReach | None, **brief: object) -> Incident:
         recorded=None,
         notified=(),
     )
+
+
+class _OnlyIncidents:
+    """Reader, and transaction, of a graph that has only incidents."""
+
+    tenant = "default"
+
+    def __init__(self, events: tuple[LineageEvent, ...]) -> None:
+        self._stored: dict[str, dict[str, Any]] = {}
+        for event in events:
+            body = event.incident_event
+            assert body is not None
+            stored = self._stored.setdefault(
+                incident_key(self.tenant, body.incident), {"incident": body.incident, ENTRIES: []}
+            )
+            stored[ENTRIES].append(IncidentEntry(stamp(event.event_time, event.event_id), incident_content(body)).text)
+
+    def read(self, question: Callable[[Any], Any], **_options: Any) -> Any:
+        return question(self)
+
+    def rows(self, _statement: str, **_given: Any) -> list[dict[str, Any]]:
+        return []
+
+    def row(self, statement: str, **given: Any) -> dict[str, Any] | None:
+        stored = self._stored.get(given["key"]) if statement == "incidents/by_key" else None
+        return None if stored is None else {"properties": stored}
+
+
+def reader_of_incidents(*events: LineageEvent) -> Reader:
+    """A reader of the incidents that have these events; the graph has nothing else."""
+    return cast("Reader", _OnlyIncidents(events))

@@ -13,7 +13,7 @@ recorded        the reach as an event records it, and its difference to the reac
 questions       the questions: list of incidents, and one incident
 figures         open incidents by age and severity, times to acknowledge and to resolve
 recipients      owners and consumers to notify, each with the reached datasets that concern them
-unknown         unknown parts of a reach, as texts
+unknown         unknown parts of a reach, and the bad data that is left, as texts
 planning        the repair plan: steps in order, after which no bad data is left
 actions         actions on incidents, checked against the graph → events
 campaigns       backfill campaigns: the data that their runs restated, and what is left to repair

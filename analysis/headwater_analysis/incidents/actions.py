@@ -12,10 +12,13 @@ from headwater_analysis.blast.origin import queries_called
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.questions import stored_incident
+from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
+from headwater_analysis.incidents.unknown import left_words
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_column, resolve_dataset, resolve_job
 from headwater_analysis.runs.run_names import resolve_run
+from headwater_analysis.trace.arrivals import Arrivals
 from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_schemas.events import (
     DatasetRef,
@@ -66,12 +69,13 @@ class GivenAction:
 
     Attributes:
         action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
-        reason: reason of the action; RESOLVED needs one.
+        reason: reason of the action; REPAIRED and RESOLVED need one.
         assignee: for ASSIGNED: person or team.
         scope: for SCOPE_CHANGED: the parts to add; for REPAIRED: the repaired parts.
         removed: for SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
         into: for MERGED and SUPERSEDED: the incident that replaces this one.
         resolution: for RESOLVED: the result.
+        force: for RESOLVED: whether to resolve as REPAIRED although bad data is left, or possibly left.
         title, description, severity, type: new value, which replaces the earlier one.
     """
 
@@ -82,10 +86,16 @@ class GivenAction:
     removed: tuple[GivenPart, ...] = ()
     into: str | None = None
     resolution: IncidentResolution | None = None
+    force: bool = False
     title: str | None = None
     description: str | None = None
     severity: IncidentSeverity | None = None
     type: IncidentType | None = None
+
+    @property
+    def needs_repair(self) -> bool:
+        """True for a resolution as repaired without force, which is refused while bad data is left."""
+        return self.resolution is IncidentResolution.REPAIRED and not self.force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,12 +180,24 @@ def _id(tenant: str, cause: str, number: int) -> str:
     return f"INC-{digest[:_DIGITS]}"
 
 
-def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now: datetime) -> Prepared:
+def action(
+    reader: Reader,
+    incident_id: str,
+    given: GivenAction,
+    *,
+    by: str,
+    now: datetime,
+    arrivals: Arrivals | None = None,
+) -> Prepared:
     """Prepare an action on an existing incident.
+
+    Args:
+        arrivals: as in `trace`.
 
     Raises:
         NotFoundError, AmbiguousError: from resolving names.
-        QuestionError: the action has no effect in the incident's state, or breaks a rule; with the field.
+        QuestionError: the action has no effect in the incident's state, breaks a rule, or resolves the incident as
+            repaired while bad data is left, or possibly left; with the field.
     """
 
     def question(tx: Transaction) -> Prepared:
@@ -208,6 +230,11 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
             resolution=given.resolution,
         )
         event = _event(body, tx.tenant, now)
+        if given.needs_repair and (left := left_words(reach_of(tx, state, arrivals=arrivals))):
+            raise QuestionError(
+                f"{incident} isn't repaired: {left} Repair it, declare parts repaired, or add `force`.",
+                field="resolution",
+            )
         return Prepared(incident=incident, event=event, was_open=state.is_open, carried=carried)
 
     return reader.read(question)
@@ -236,6 +263,8 @@ def _carried(
 
 _OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)
 """Actions without effect on a resolved incident."""
+_WITH_REASON: Final = (IncidentAction.REPAIRED, IncidentAction.RESOLVED)
+"""Actions that need a reason. The contract needs none for REPAIRED, so events without one can be read."""
 _GIVEN: Final = frozenset(IncidentAction) - {
     IncidentAction.UNKNOWN,
     IncidentAction.OPENED,
@@ -247,6 +276,10 @@ _GIVEN: Final = frozenset(IncidentAction) - {
 def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:
     if given.action not in _GIVEN:
         raise QuestionError(f"{given.action} can't be given as an action on an existing incident.", field="action")
+    if given.action in _WITH_REASON and not (given.reason or "").strip():
+        raise QuestionError(f"reason: {given.action} needs it: state why, in a sentence for people.", field="reason")
+    if given.force and given.action is not IncidentAction.RESOLVED:
+        raise QuestionError("force: only RESOLVED has it.", field="force")
     if given.action in _OF_OPEN and state.status is IncidentStatus.RESOLVED:
         raise QuestionError(f"{incident} is Resolved: reopen it first.", field="action")
     if given.action is IncidentAction.REOPENED and state.is_open:

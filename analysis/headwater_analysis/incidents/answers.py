@@ -243,6 +243,12 @@ class IncidentReach:
         """Datasets in which bad data began, then datasets that it reached. A dataset may be in both."""
         return (*self.start, *self.blast.tainted)
 
+    @property
+    def bad_datasets(self) -> list[Asset]:
+        """All datasets with bad data, by name."""
+        found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in self.tainted if one.parts}
+        return [found[name] for name in sorted(found)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachChange:

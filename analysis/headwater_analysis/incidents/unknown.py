@@ -1,14 +1,17 @@
-"""Unknown parts of an incident's reach, in two forms: a few words each, for the line with the totals, and sentences."""
+"""Unknown parts of an incident's reach, a few words each or as sentences; and the bad data that is left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from headwater_analysis.amounts import amount
+from headwater_analysis.amounts import amount, first_of
 from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.trace.traced_parts import PartKind
 from headwater_schemas.events import Certainty
+
+_MOST_NAMED: Final = 5
 
 
 def unknown_parts(reach: IncidentReach) -> tuple[str, ...]:
@@ -30,6 +33,26 @@ def unknown_sentences(reach: IncidentReach) -> Iterator[str]:
         yield f"{asset.spelling}: the extent of the bad data there isn't known."
     if _is_cut(reach):
         yield "A limit was reached, so there may be more: raise --limit."
+
+
+def left_words(reach: IncidentReach) -> str:
+    """Format the bad data that is left, what isn't known, and queries that may spread bad data, as one sentence.
+
+    Names aren't shortened. Empty: certainly nothing is left.
+    """
+    bad = [asset.spelling for asset in reach.bad_datasets]
+    spreading = [each.query_name or each.query_id for each in reach.spreading if not each.is_over]
+    if not bad and not spreading and reach.complete:
+        return ""
+    found = [f"bad data is left in {amount(len(bad), 'dataset')}{_named(bad)}"]
+    found += [f"not known: {', '.join(unknown)}"] if (unknown := unknown_parts(reach)) else []
+    if spreading:
+        found.append(f"{amount(len(spreading), 'query', 'queries')}{_named(spreading)} may still spread")
+    return f"{'; '.join(found)}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return f" ({first_of(names, _MOST_NAMED)})" if names else ""
 
 
 def _of_unknown_extent(reach: IncidentReach) -> list[Asset]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.text import Text
 
 from headwater.console import JsonOption, console, shortened
-from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, document, graph_command
 from headwater.graph_reader import asking, in_words
 from headwater.incident import views
@@ -39,11 +38,10 @@ from headwater.trace_options import arrived, parse_duration
 from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
 
 with without("numpy", "pandas"):
-    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.freshness import NOT_REPORTED
     from headwater_analysis.incidents import questions
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
-    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage, IncidentReach
+    from headwater_analysis.incidents.answers import GivenPart, Incident, IncidentPage
     from headwater_analysis.incidents.detection.fault_policy import (
         default_fault_policy,
         default_fault_policy_text,
@@ -52,6 +50,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
     from headwater_analysis.incidents.planning.plan import plan
     from headwater_analysis.incidents.planning.planned import IncidentPlan
+    from headwater_analysis.incidents.unknown import left_words
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Incidents of bad data: open one, see its reach, and work on it.", no_args_is_help=True)
 
 Stated = TypeVar("Stated", bound=StrEnum)
-_MOST_NAMED: Final = 5
 
 SeverityOption = Annotated[
     IncidentSeverity | None,
@@ -80,6 +78,9 @@ EveryOption = Annotated[
         help="Repeat until Ctrl-C, with this pause between rounds: 60s, 5m.",
         show_default=False,
     ),
+]
+IntoArgument = Annotated[
+    str, typer.Argument(metavar="INTO", help="Id of the incident that stays open.", show_default=False)
 ]
 NeededReason = Annotated[str, typer.Option("--reason", help="Reason of the action.", show_default=False)]
 
@@ -306,27 +307,13 @@ def resolve(
     headwater incident resolve INC-1a2b3c4d5e repaired --reason "All partitions were written again."
     """
     result = _stated(resolution, "RESOLUTION")
-    with asking(tenant=run.tenant) as reader:
-        found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
-    left = left_words(found.asked_reach)
-    if left:
-        console.warning(left)
-    if left and result is IncidentResolution.REPAIRED and not force:
-        raise InputError(
-            f"{shortened(found.brief.incident)} isn't repaired: {left}",
-            fix="Repair it, declare parts repaired with `headwater incident repair`, or add --force.",
-        )
-    act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
-
-
-def left_words(reach: IncidentReach) -> str:
-    """Format the bad data that is left, and what isn't known, as one sentence; empty: certainly nothing is left."""
-    bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
-    if not bad and reach.complete:
-        return ""
-    named = f" ({first_of(bad, _MOST_NAMED)})" if bad else ""
-    unknown = views.unknown_words(reach)
-    return f"bad data is left in {amount(len(bad), 'dataset')}{named}{f'; {unknown}' if unknown else ''}."
+    given = GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason, force=force)
+    if not given.needs_repair:
+        with asking(tenant=run.tenant) as reader:
+            found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
+        if left := left_words(found.asked_reach):
+            console.warning(shortened(left, 600))
+    act(run, incident, given)
 
 
 @app.command()
@@ -362,18 +349,16 @@ def note(
 
 @app.command()
 @action_command
-def merge(
-    run: ActionRun,
-    incident: IdArgument,
-    into: Annotated[
-        str, typer.Argument(metavar="INTO", help="Id of the incident that stays open.", show_default=False)
-    ],
-    *,
-    reason: ReasonOption = None,
-) -> None:
-    """Merge an incident into another open incident, which gets the parts of its scope."""
-    given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
-    act(run, incident, given)
+def merge(run: ActionRun, incident: IdArgument, into: IntoArgument, *, reason: ReasonOption = None) -> None:
+    """Merge an incident into another open incident of the same fault, which gets the parts of its scope."""
+    act(run, incident, GivenAction(action=IncidentAction.MERGED, into=into, reason=reason))
+
+
+@app.command()
+@action_command
+def supersede(run: ActionRun, incident: IdArgument, into: IntoArgument, *, reason: ReasonOption = None) -> None:
+    """Replace an incident by another open incident, such as a better description, which gets the parts of its scope."""
+    act(run, incident, GivenAction(action=IncidentAction.SUPERSEDED, into=into, reason=reason))
 
 
 @app.command("refresh")

@@ -149,7 +149,10 @@ def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
     Raises:
         HeadwaterError: see `perform`.
     """
-    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)))
+    perform(
+        run,
+        lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC), arrivals=arrived),
+    )
 
 
 def perform(

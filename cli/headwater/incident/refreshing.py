@@ -113,7 +113,7 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
         incident=found.brief.incident,
         recorded=differs,
         was_recorded=found.recorded is not None,
-        datasets=len(views.bad_datasets(reach)),
+        datasets=len(reach.bad_datasets),
         complete=reach.complete,
         changes=() if found.recorded is None else found.recorded.changes,
         unknown=views.unknown_words(reach),

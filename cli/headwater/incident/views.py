@@ -21,7 +21,6 @@ from headwater_schemas.events import IncidentAction
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount, first_of
-    from headwater_analysis.assets import Asset
     from headwater_analysis.incidents.answers import Incident, IncidentBrief, IncidentPage, IncidentReach, RecordedReach
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
@@ -140,12 +139,6 @@ def _list(heading: str, lines: Sequence[str]) -> RenderableType:
     return part(heading, shown, min(len(lines), MOST_ROWS), len(lines))
 
 
-def bad_datasets(reach: IncidentReach) -> list[Asset]:
-    """List all datasets with bad data, by name."""
-    found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in reach.tainted if one.parts}
-    return [found[name] for name in sorted(found)]
-
-
 def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
     assets = collected(reach)
     bad = [each for each in assets if each.parts]
@@ -210,7 +203,7 @@ def reach_summary(found: Incident) -> str:
     """Last line of an incident: totals of its reach, and what isn't known; empty: the reach wasn't asked for."""
     if found.reach is None:
         return ""
-    bad = bad_datasets(found.reach)
+    bad = found.reach.bad_datasets
     clean = len({(each.dataset.namespace, each.dataset.name) for each in found.reach.tainted}) - len(bad)
     words = f"{amount(len(bad), 'dataset')} with bad data, {clean:,} clean again"
     words += f", {amount(len(found.reach.blast.consumers), 'consumer')} to notify"

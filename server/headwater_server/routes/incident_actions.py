@@ -131,6 +131,7 @@ class ActionBody(GivenAction):
     removed: Parts = ()
     into: Name | None = None
     resolution: Annotated[IncidentResolution, AnyCase] | None = None
+    force: bool = False
     title: Name | None = None
     description: Words | None = None
     severity: Severity | None = None
@@ -161,8 +162,11 @@ async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body(
 @router.post(ACTIONS, status_code=201, response_model=PublishedAction, operation_id="act_on_incident")
 async def act_on_incident(request: HttpRequest, id_: IncidentId, body: Annotated[ActionBody, Body()]) -> Response:
     """Publish an action on an incident. Only if declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
-    note_body(request, {"action": body.action, "into": body.into})
-    return await _published(request, lambda reader, by: action(reader, id_, body, by=by, now=datetime.now(UTC)))
+    note_body(request, {"action": body.action, "into": body.into, "force": body.force or None})
+    arrivals = request.app.state.graph.arrivals
+    return await _published(
+        request, lambda reader, by: action(reader, id_, body, by=by, now=datetime.now(UTC), arrivals=arrivals)
+    )
 
 
 async def _published(request: HttpRequest, prepare: Callable[[Reader, str], Prepared]) -> Response:

@@ -62,7 +62,9 @@ def test_from_the_opening_to_the_resolution(followed_pipeline: dict[str, str], h
     assert headwater("incident", "note", name, status=2)["error"]["message"].startswith("reason:")
 
     # One of two partitions is repaired.
-    headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason", "Ran again.")
+    repair = ("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason")
+    assert headwater(*repair, " ", status=2)["error"]["message"].startswith("reason: REPAIRED needs it")
+    headwater(*repair, "Ran again.")
     assert headwater("gate", CLEAN, "--partition", "day=3")["is_free"]
     assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
     resolve = ("incident", "resolve", name, "repaired", "--reason", "Done.")
@@ -123,6 +125,12 @@ def test_a_merge_adds_the_parts_to_the_incident_that_goes_on(
     assert (dataset, query.startswith("query ")) == ("dataset file:/lake/b", True)
     message = headwater("incident", "merge", other, one, status=2)["error"]["message"]
     assert message == f"{one} isn't open: reopen it first."
+    better = headwater("incident", "open", "Better", "--dataset", "file:/lake/a", "--no-reach")["incident"]
+    done = headwater("incident", "supersede", other, better, "--reason", "The table is wrong, too.")
+    brief = done["details"]["brief"]
+    assert (done["action"], brief["status"], brief["continued_in"]) == ("SUPERSEDED", "Resolved", better)
+    scope = headwater("incident", "show", better, "--no-reach")["brief"]["scope"]
+    assert scope == sorted(["dataset file:/lake/a", dataset, query])
 
 
 def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:

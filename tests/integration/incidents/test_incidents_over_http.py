@@ -89,6 +89,9 @@ def test_as_by_the_commands(
         actions = f"{INCIDENTS}/{name}/actions"
         refused = client.post(actions, json={"action": "resolved", "resolution": "other"})
         assert (refused.status_code, refused.json()["type"]) == (400, "urn:headwater:question")
+        early = client.post(actions, json={"action": "resolved", "resolution": "repaired", "reason": "Ran again."})
+        assert (early.status_code, early.json()["type"]) == (400, "urn:headwater:question")
+        assert f"{name} isn't repaired: bad data is left in 1 dataset ({CLEAN})." in early.json()["detail"]
         done = client.post(actions, json={"action": "resolved", "resolution": "other", "reason": "Known."})
         assert (done.status_code, done.json()) == (201, {"incident": name, "was_open": True}), done.text
         eventually(lambda: client.get(INCIDENTS).json()["total"] == 0, patience(60))

@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 import typer
 
-from headwater.commands.incident import left_words
 from headwater.incident.parts import given_part, part_fault
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import IncidentClock
 from headwater_schemas.ranges import MOST_OFFSET
-from support.incidents import reach
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 PARTS: dict[str, tuple[dict[str, Any], GivenPart]] = {
@@ -90,14 +88,3 @@ def test_a_fault_is_named_by_the_option(field: str, words: str) -> None:
 
 def test_another_fault_stays() -> None:
     assert part_fault(QuestionError("reason: RESOLVED needs it.", field="reason")) == "reason: RESOLVED needs it."
-
-
-def test_bad_data_that_is_left_is_named_with_what_is_not_known() -> None:
-    assert left_words(reach(bad=0)) == ""
-    assert left_words(reach(bad=1)) == "bad data is left in 1 dataset (n/d0)."
-    words = left_words(reach(bad=7, is_unknown=True))
-    assert words.startswith("bad data is left in 7 datasets (n/d0, n/d1, n/d2, n/d3, n/d4 and 2 more)")
-    assert words.endswith("; not known: 1 part of the scope.")
-    assert (
-        left_words(reach(bad=0, is_unknown=True)) == "bad data is left in 0 datasets; not known: 1 part of the scope."
-    )

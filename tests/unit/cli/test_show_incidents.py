@@ -10,11 +10,11 @@ from rich.console import Console, RenderableType
 from headwater.incident import views
 from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach, Spreading
+from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach
 from headwater_analysis.incidents.gate import GateAnswer, Hold
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity
-from support.incidents import AT, BRIEF, an_incident, reach
+from support.incidents import AT, BRIEF, a_spreading, an_incident, reach
 
 RECORDED = RecordedReach(as_of=AT, complete=True, datasets=1, cleared=0, changes=())
 
@@ -27,10 +27,8 @@ def printed(view: RenderableType, width: int = 250) -> str:
 
 
 def test_the_parts_are_in_the_order_of_the_work() -> None:
-    spreading = Spreading(
-        query_id="q", query_name="enrich", job=None, until=None, watermark=None, is_over=False, text="enrich may write."
-    )
-    found = reach(bad=2, clean=1, unknown_extent=1, is_unknown=True, truncated=True, spreading=(spreading,))
+    spreading = (a_spreading("enrich"),)
+    found = reach(bad=2, clean=1, unknown_extent=1, is_unknown=True, truncated=True, spreading=spreading)
     text = printed(views.incident_view(an_incident(found)))
     headings = (
         "INC-1a2b3c4d5e  Negative delays",
@@ -46,7 +44,7 @@ def test_the_parts_are_in_the_order_of_the_work() -> None:
     places = [text.index(heading) for heading in headings]
     assert places == sorted(places)
     assert "0:120..130: Declared repaired by ann: Ran again." in text
-    assert "enrich may write." in text
+    assert "enrich may write output" in text
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,17 @@ def test_a_question_with_a_body_has_no_intent_and_the_parameters_of_the_body(mem
     ]
 
 
+def test_an_action_on_an_incident_is_recorded_with_its_force(memory: Breakable) -> None:
+    asked = audited(memory, raises=NotFoundError("no"), declare=True)
+    with asked as graph, client_of(dataclasses.replace(graph, sink=FakeSink())) as client:
+        for body in ({"action": "acknowledged"}, {"action": "resolved", "force": True}):
+            assert client.post("/api/v1/incidents/INC-1/actions", json=body).status_code == 404
+    assert [found["filters"] for found in memory.records() if found["kind"] == "OUTCOME"] == [
+        {"id": ["INC-1"], "action": ["ACKNOWLEDGED"]},
+        {"id": ["INC-1"], "action": ["RESOLVED"], "force": ["True"]},
+    ]
+
+
 def test_a_client_that_goes_leaves_an_outcome_of_a_change_alone(memory: Breakable) -> None:
     with audited(memory, intake=True) as graph:
         app = create_app(dataclasses.replace(graph, sink=FakeSink()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from headwater_analysis.errors import GraphUnreachableError
+from headwater_analysis.incidents import actions
 from headwater_analysis.incidents.marks import MarkingReader
-from headwater_schemas.events import IncidentAction, IncidentSeverity
+from headwater_schemas.events import IncidentAction, IncidentScope, IncidentSeverity, LineageEvent
 from headwater_server.identity import Identity, Scope
+from support.analysis.incident_events import INCIDENT, opened
 from support.api import FakeGraph, client_of, fake_graph
 from support.api_tokens import TOKEN, tokens_file
+from support.incidents import reach, reader_of_incidents
 from support.openlineage import FakeSink
 
 if TYPE_CHECKING:
@@ -23,46 +26,29 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from headwater_analysis.incidents.answers import IncidentReach
+
 PATH = "/api/v1/incidents"
 BODY: dict[str, Any] = {"title": "Wrong totals", "scope": [{"consumer": "board"}], "severity": "sev2"}
 
 
-class _NoIncidents:
-    """Transaction of a graph without an incident."""
-
-    tenant = "default"
-
-    def rows(self, _statement: str, **_given: Any) -> list[dict[str, Any]]:
-        return []
-
-    def row(self, _statement: str, **_given: Any) -> None:
-        return None
-
-
-@dataclass
-class _Reader:
-    raises: Exception | None
-    tenant: str = "default"
-
-    def read(self, question: Callable[[Any], Any], **_options: Any) -> Any:
-        if self.raises is not None:
-            raise self.raises
-        return question(_NoIncidents())
-
-
 @dataclass(frozen=True)
 class _Graph(FakeGraph):
+    events: tuple[LineageEvent, ...] = ()
+
     def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
-        return cast("MarkingReader", _Reader(self.raises))
+        if self.raises is not None:
+            return super().reader(identity, timeout_seconds, operation=operation)
+        return cast("MarkingReader", reader_of_incidents(*self.events))
 
 
 @contextmanager
 def door(
-    sink: FakeSink | None = None, raises: Exception | None = None, **serve: Any
+    sink: FakeSink | None = None, raises: Exception | None = None, events: tuple[LineageEvent, ...] = (), **serve: Any
 ) -> Iterator[tuple[httpx.Client, FakeSink]]:
     sink = sink or FakeSink()
     fake = fake_graph(**{"declare": True, **serve})
-    graph = _Graph(fake.driver, fake.target, fake.analysis, fake.serve, sink=sink, raises=raises)
+    graph = _Graph(fake.driver, fake.target, fake.analysis, fake.serve, sink=sink, raises=raises, events=events)
     with client_of(graph) as client:
         yield client, sink
 
@@ -130,6 +116,40 @@ def test_an_action_on_an_incident_that_is_not_there() -> None:
         answer = client.post(f"{PATH}/INC-1/actions", json={"action": "acknowledged"})
         assert (answer.status_code, answer.json()["type"]) == (404, "urn:headwater:not-found")
         assert not sink.taken
+
+
+def test_a_resolution_as_repaired_is_checked_as_by_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused while bad data is left, unless it is forced. Other resolutions don't need the reach."""
+    asked: list[object] = []
+
+    def reach_of(*_: object, **__: object) -> IncidentReach:
+        asked.append(None)
+        return reach(bad=1)
+
+    monkeypatch.setattr(actions, "reach_of", reach_of)
+    resolved = {"action": "resolved", "resolution": "repaired", "reason": "Ran again."}
+    with door(events=(opened(IncidentScope(consumer="board")),)) as (client, sink):
+        path = f"{PATH}/{INCIDENT}/actions"
+        answer = client.post(path, json=resolved)
+        assert (answer.status_code, answer.json()["type"]) == (400, "urn:headwater:question")
+        assert f"{INCIDENT} isn't repaired: bad data is left in 1 dataset (n/d0)." in answer.json()["detail"]
+        assert [each["field"] for each in answer.json()["errors"]] == ["resolution"]
+        assert (sink.taken, len(asked)) == ([], 1)
+        for body in ({**resolved, "force": True}, {**resolved, "resolution": "false_positive"}):
+            assert client.post(path, json=body).status_code == 201
+        assert (len(sink.taken), len(asked)) == (2, 1)
+
+
+def test_a_declared_repair_needs_a_reason() -> None:
+    part = {"action": "repaired", "scope": [{"consumer": "board"}]}
+    with door(events=(opened(IncidentScope(consumer="board")),)) as (client, sink):
+        path = f"{PATH}/{INCIDENT}/actions"
+        for reason in ({}, {"reason": ""}):
+            answer = client.post(path, json=part | reason)
+            assert (answer.status_code, answer.json()["type"]) == (400, "urn:headwater:question")
+            assert answer.json()["errors"][0]["field"] == "reason"
+        assert not sink.taken
+        assert client.post(path, json=part | {"reason": "Ran again."}).status_code == 201
 
 
 def test_without_the_graph_or_kafka_it_is_503() -> None:

@@ -13,6 +13,7 @@ export interface ActionBody {
   removed: PartBody[];
   into: string | null;
   resolution: IncidentResolution | null;
+  force: boolean;
   title: string | null;
   description: string | null;
   severity: IncidentSeverity | null;
