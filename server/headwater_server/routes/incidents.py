@@ -56,7 +56,7 @@ class AffectedAssets:
         scope: parts of the scope, each with its bad data in the graph.
         datasets: datasets in which bad data began, then datasets that it reached, the nearest first; each with the
             parts that hold bad data and the parts that held some. A dataset may be in both.
-        consumers: declared consumers that read bad data, by name.
+        consumers: declared consumers that read bad data, the most critical first, then by notice and name.
     """
 
     incident: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_analysis.declaring.files import read_file
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
@@ -127,6 +128,26 @@ def test_offsets(pipeline: Driver, reader: Reader) -> None:
     certainties = {each.dataset.name: each.certainty for each in found.blast.tainted}
     assert certainties == {"mid": EXACT, "/lake/files": EXACT, "/lake/report": UNKNOWN}, "which part isn't reported"
     assert ({hop.overall for hop in found.blast.hops}, found.spreading) == ({EXACT}, ()), "no query keeps state"
+
+
+CONSUMERS = """\
+set: s
+namespace: file
+consumers:
+  - {name: a page, reads: [/lake/files]}
+  - {name: b board, reads: [/lake/files], criticality: tier-1, notice: 14d}
+  - {name: c export, reads: [/lake/report], criticality: high, notice: 2d}
+  - {name: d model, reads: [/lake/files], criticality: low, notice: 1d}
+  - {name: e report, reads: [/lake/files], notice: 30d}
+"""
+
+
+def test_consumers_are_in_the_order_in_which_to_notify_them(pipeline: Driver, reader: Reader) -> None:
+    """The most critical first, then the shortest notice, then the name."""
+    declared = read_file("s.yaml", CONSUMERS).events(1, tenant="default", event_time=BEGIN)
+    write(pipeline, events=[*declared, opened(offsets(IN, 25, 26))])
+    names = ["c export", "b board", "d model", "e report", "a page"]
+    assert [each.name for each in reach(reader).blast.consumers] == names
 
 
 def span(since: int, until: int, **of: Any) -> IncidentScope:
