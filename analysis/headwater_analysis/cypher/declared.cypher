@@ -109,10 +109,17 @@ CALL () {
 }
 RETURN collect(row) AS names
 
-// owners: Owners that events report of datasets, by key
-UNWIND $given.keys AS key
-MATCH (d:HwDataset {key: key})
-RETURN d.key AS key, d.owners AS owners, d.owner_types AS owner_types
+// owners: Owners that events report of datasets and jobs, by key
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (n:HwDataset {key: key})
+  RETURN n
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (n:HwJob {key: key})
+  RETURN n
+}
+RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types
 
 // progress: Latest revision of a declaration set, and number of some declarations in the graph
 OPTIONAL MATCH (s:HwDeclarationSet {key: $given.subject})

@@ -9,6 +9,7 @@ from headwater_analysis import paging
 from headwater_analysis.blast.blast_radius import LIMIT
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
+from headwater_analysis.incidents.affected import with_owners_and_jobs
 from headwater_analysis.incidents.answers import (
     ActionTaken,
     Incident,
@@ -144,7 +145,9 @@ def incident_in(
 ) -> Incident:
     """Return one incident within a transaction; see `incident`."""
     stored, state = stored_incident(tx, incident_id)
-    reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed) if with_reach else None
+    reach = None
+    if with_reach:
+        reach = with_owners_and_jobs(tx, reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed))
     return Incident(
         brief=brief_of(stored),
         description=state.description,

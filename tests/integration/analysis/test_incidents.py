@@ -12,7 +12,7 @@ from headwater_analysis.declaring.files import read_file
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
-from headwater_analysis.reader import Reader
+from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import Part, PartKind
 from headwater_schemas.events import (
     Certainty,
@@ -20,9 +20,11 @@ from headwater_schemas.events import (
     IncidentAction,
     IncidentClock,
     IncidentScope,
+    JobEvent,
     JobRef,
     LineageEvent,
     OffsetRange,
+    Owner,
     ParentRun,
     ProcessingType,
     QualityResult,
@@ -148,6 +150,58 @@ def test_consumers_are_in_the_order_in_which_to_notify_them(pipeline: Driver, re
     write(pipeline, events=[*declared, opened(offsets(IN, 25, 26))])
     names = ["c export", "b board", "d model", "e report", "a page"]
     assert [each.name for each in reach(reader).blast.consumers] == names
+
+
+OWNERS = """\
+set: s
+namespace: file
+datasets:
+  - {name: /lake/files, owners: [team:files, ann]}
+jobs:
+  - {namespace: jobs, name: second, owners: [team:second]}
+"""
+
+
+def test_owners_of_datasets_and_jobs_on_the_way(
+    pipeline: Driver, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Declared owners, else owners that events report; each job once. One statement reads all reported owners."""
+    declared = read_file("s.yaml", OWNERS).events(1, tenant="default", event_time=BEGIN)
+    runs = [
+        ran(job, [files_use("/lake/files", ["part-2"])], [replacing(DatasetRef("file", f"/lake/{job}"))], at)
+        for job, at in (("again", 300), ("again", 310))
+    ]
+    owned = lineage_event(
+        JobEvent(owners=(Owner(name="team:first"),)), job=JobRef("jobs", "first"), producer="test", event_time=BEGIN
+    )
+    write(pipeline, events=[*declared, *runs, owned, opened(offsets(IN, 25, 26), offsets(IN, 35, 36))])
+    asked: list[str] = []
+    rows = Transaction.rows
+
+    def counted(tx: Transaction, name: str, /, **given: Any) -> list[Any]:
+        asked.append(name)
+        return rows(tx, name, **given)
+
+    monkeypatch.setattr(Transaction, "rows", counted)
+    found = reach(reader)
+    names = {each.dataset.name: [owner.name for owner in each.owners] for each in found.owners}
+    assert names == {
+        "in": [],
+        "mid": [],
+        "/lake/files": ["ann", "team:files"],
+        "/lake/again": [],
+        "/lake/report": [],
+    }
+    assert [(each.job.name, each.depth, [owner.name for owner in each.owners]) for each in found.jobs] == [
+        ("first", 1, ["team:first"]),
+        ("second", 2, ["team:second"]),
+        ("again", 3, []),
+        ("report", 3, []),
+    ]
+    nearest = {hop.number: hop.step.job for hop in found.blast.hops}
+    assert [nearest[each.hop] for each in found.jobs] == [each.job for each in found.jobs]
+    assert ({each.certainty for each in found.jobs}, found.jobs_unknown) == ({EXACT}, 0)
+    assert asked.count("declared/owners") == 1
 
 
 def span(since: int, until: int, **of: Any) -> IncidentScope:

@@ -32,9 +32,20 @@ export interface AffectedAssets {
   scope: ResolvedPart[];
   datasets: Tainted[];
   consumers: ReadingConsumer[];
+  owners: DatasetOwners[];
+  jobs: AffectedJob[];
+  jobs_unknown: number;
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
+}
+
+export interface AffectedJob {
+  job: Asset;
+  owners: OwnerName[];
+  depth: number;
+  hop: number;
+  certainty: Certainty;
 }
 
 export interface Alive {
@@ -413,6 +424,11 @@ export interface DatasetList {
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
+}
+
+export interface DatasetOwners {
+  dataset: Asset;
+  owners: OwnerName[];
 }
 
 export interface DatasetQuality {
@@ -857,6 +873,9 @@ export interface IncidentReach {
   all_columns: FaultEffect | null;
   restricts: boolean;
   since: BadSince[];
+  owners: DatasetOwners[];
+  jobs: AffectedJob[];
+  jobs_unknown: number;
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
