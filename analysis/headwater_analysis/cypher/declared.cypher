@@ -149,6 +149,11 @@ CALL (n) {
 WITH node, c, named WHERE c.tenant = $given.tenant
 RETURN node, collect(DISTINCT [c.key, c.name, named]) AS consumers
 
+// references: Datasets among these that are declared as reference data, by key
+UNWIND $given.keys AS key
+MATCH (d:HwDataset {key: key})<-[:DECLARES]-(:HwDeclaration {current: true, reference: true})
+RETURN collect(DISTINCT d.key) AS keys
+
 // set: A declaration set
 MATCH (s:HwDeclarationSet {key: $given.subject})
 RETURN s.revision AS revision, s._items AS items, s._missing AS missing, s.format AS format, s.source AS source,

@@ -11,6 +11,7 @@ from headwater_analysis.blast.tainted import Blast, Tainted
 from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_analysis.owners import OwnerName
 from headwater_analysis.paging import Page
+from headwater_analysis.runs.records import Use
 from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part
 from headwater_graph.incidents import IncidentStatus
@@ -235,6 +236,23 @@ class AffectedJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedVersion:
+    """Business version of bad data: a part of declared reference data, and the datasets that runs computed with it.
+
+    Attributes:
+        reference: the part that the runs read: a table's version, files, offsets; without amounts and facets.
+        outputs: reached datasets that the runs computed with it, by name.
+        run_ids: ids of the runs; at most 20.
+        runs: number of the runs.
+    """
+
+    reference: Use
+    outputs: tuple[Asset, ...]
+    run_ids: tuple[str, ...]
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentReach:
     """Bad data of an incident, and all data derived from it, read in one transaction.
 
@@ -259,6 +277,8 @@ class IncidentReach:
         owners: owners of each dataset in `start` and `blast`, the nearest dataset first.
         jobs: jobs that bad data passed through, each once, the nearest first.
         jobs_unknown: number of steps that bad data passed through and whose job isn't known.
+        business_versions: versions of declared reference data with which the runs on the way computed reached datasets,
+            as these runs report them; of a query, those that a start read, not those of each micro-batch.
     """
 
     as_of: datetime
@@ -276,6 +296,7 @@ class IncidentReach:
     owners: tuple[DatasetOwners, ...] = ()
     jobs: tuple[AffectedJob, ...] = ()
     jobs_unknown: int = 0
+    business_versions: tuple[ReachedVersion, ...] = ()
 
     @property
     def tainted(self) -> tuple[Tainted, ...]:

@@ -9,7 +9,7 @@ from headwater_analysis import paging
 from headwater_analysis.blast.blast_radius import LIMIT
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
-from headwater_analysis.incidents.affected import with_owners_and_jobs
+from headwater_analysis.incidents.affected import with_affected
 from headwater_analysis.incidents.answers import (
     ActionTaken,
     Incident,
@@ -125,7 +125,7 @@ def incident(
     Args:
         incident_id: id of the incident, or the beginning of the id.
         with_reach: whether to compute the reach.
-        detailed: whether the reach has the reached columns, and the first bad and last good runs.
+        detailed: whether the reach has the reached columns, the first bad and last good runs, and business versions.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
 
@@ -147,7 +147,8 @@ def incident_in(
     stored, state = stored_incident(tx, incident_id)
     reach = None
     if with_reach:
-        reach = with_owners_and_jobs(tx, reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed))
+        reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed)
+        reach = with_affected(tx, reach, detailed=detailed)
     return Incident(
         brief=brief_of(stored),
         description=state.description,

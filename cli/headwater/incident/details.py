@@ -11,13 +11,14 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.lean_imports import without
+from headwater.show.batches import part_text
 from headwater.show.names import asset_text, dataset_text, moment_text
 from headwater.show.pages import FittedView
 from headwater.show.trace import CERTAINTY_STYLES
 from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
-    from headwater_analysis.amounts import amount
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.answers import BadSince, IncidentReach, WritingStep
     from headwater_analysis.incidents.fault_effects import FaultEffect
     from headwater_analysis.owners import OwnerName
@@ -60,6 +61,26 @@ def job_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:
         table.add_row(str(each.depth), asset_text(each.job), certainty, owners_text(each.owners))
     if len(reach.jobs) > MOST_ROWS:
         table.add_row("", f"… and {len(reach.jobs) - MOST_ROWS:,} more; --json lists all")
+    yield FittedView(table)
+
+
+def version_parts(reach: IncidentReach) -> Iterator[RenderableType]:
+    """Table of the business versions that bad data was computed with."""
+    found = reach.business_versions
+    if not found:
+        return
+    yield titled(f"Business versions of the runs on the way: {len(found):,}")
+    table = plain_table("reference data", "version", "in", "runs", numbers=("runs",))
+    for each in found[:MOST_ROWS]:
+        use = each.reference
+        table.add_row(
+            asset_text(use.dataset),
+            Text("unknown version" if use.position is None else part_text(use)),
+            Text(first_of([dataset_text(output) for output in each.outputs], _MOST_STEPS)),
+            f"{each.runs:,}",
+        )
+    if len(found) > MOST_ROWS:
+        table.add_row(f"… and {len(found) - MOST_ROWS:,} more; --json lists all")
     yield FittedView(table)
 
 

@@ -19,6 +19,7 @@ from headwater.incident.details import (
     owners_text,
     since_parts,
     titled,
+    version_parts,
 )
 from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
@@ -168,6 +169,7 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
         yield FittedView(_bad_table(bad, {each.dataset.key: each.owners for each in reach.owners if each.owners}))
     yield from job_parts(reach, unknown_words(reach))
     yield from since_parts(reach)
+    yield from version_parts(reach)
     yield from column_parts(reach, unknown_words(reach))
     gone = [each for each in assets if each.gone]
     if gone:

@@ -143,7 +143,7 @@ def one(
 
 @router.get("/incidents/{id}/affected-assets", response_model=AffectedAssets, operation_id="incident_affected_assets")
 def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
-    """List the datasets that an incident reached as the graph is now, with owners, consumers and the jobs on the way."""
+    """List the datasets that an incident reached as the graph is now, with their owners and consumers, and jobs."""
     most = ask.page(limit)
 
     def question(reader: Reader) -> AffectedAssets:

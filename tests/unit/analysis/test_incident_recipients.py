@@ -47,9 +47,7 @@ def with_consumers(found: IncidentReach, *consumers: ReadingConsumer) -> Inciden
 
 
 def owned(found: IncidentReach, owners: Mapping[str, tuple[OwnerName, ...]]) -> IncidentReach:
-    return replace(
-        found, owners=tuple(DatasetOwners(dataset=asset(key), owners=each) for key, each in owners.items())
-    )
+    return replace(found, owners=tuple(DatasetOwners(dataset=asset(key), owners=each) for key, each in owners.items()))
 
 
 def of(found: IncidentReach, *notified: SentNotification, **brief: object) -> IncidentRecipients:

@@ -15,11 +15,13 @@ from headwater_analysis.incidents.answers import (
     DatasetOwners,
     IncidentReach,
     ReachedColumn,
+    ReachedVersion,
     UnknownColumns,
     WritingStep,
 )
 from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_analysis.owners import OwnerName
+from headwater_analysis.runs.records import Use
 from headwater_schemas.events import Certainty
 from support.incidents import AT, an_incident, asset, reach
 from unit.cli.test_show_incidents import printed
@@ -80,6 +82,19 @@ def test_owners_and_jobs_on_the_way() -> None:
     ]
     unknown = shown(replace(reach(is_unknown=True), jobs_unknown=2))
     assert "Jobs that bad data passed through: 0; not known: the job of 2 steps; not known: 1 part of the" in unknown
+
+
+def test_business_versions() -> None:
+    version = ReachedVersion(
+        reference=Use(dataset=asset("rates"), position="table_snapshot", format="delta", version="41"),
+        outputs=(asset("d0"),),
+        run_ids=("r1", "r2"),
+        runs=2,
+    )
+    lines = [each.rstrip() for each in shown(replace(reach(), business_versions=(version,))).splitlines()]
+    at = lines.index("Business versions of the runs on the way: 1")
+    assert lines[at + 2].split() == ["n/rates", "delta", "41", "n/d0", "2"]
+    assert "Business versions" not in shown(reach())
 
 
 UNKNOWN = UnknownColumns(dataset=asset("board"), why="Its column lineage is missing.")

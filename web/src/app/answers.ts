@@ -876,6 +876,7 @@ export interface IncidentReach {
   owners: DatasetOwners[];
   jobs: AffectedJob[];
   jobs_unknown: number;
+  business_versions: ReachedVersion[];
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
@@ -1519,6 +1520,13 @@ export interface ReachedColumn {
   depth: number;
   via: string[];
   why: string;
+}
+
+export interface ReachedVersion {
+  reference: Use;
+  outputs: Asset[];
+  run_ids: string[];
+  runs: number;
 }
 
 export interface ReadingConsumer {

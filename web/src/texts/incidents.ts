@@ -53,6 +53,8 @@ export const incidents = {
     jobsUnknown: (many: number) => `The job of ${count(many, "step")} isn't known.`,
     noJob: "Bad data passed through no job.",
     noJobKnown: "No job is known.",
+    versions: "Reference data of the runs on the way",
+    versionIn: (runs: number) => `Read by ${count(runs, "run")} that wrote`,
     columns: "Columns that the fault reached",
     columnNoun: ["column", "columns"] as [string, string],
     column: "Column",

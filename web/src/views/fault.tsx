@@ -1,10 +1,11 @@
 // Owners, jobs and columns that a fault reached, and the first bad and last good run of each place in which bad data began.
 
-import type { AffectedJob, Asset, BadSince, DatasetOwners, IncidentReach, OwnerName, ReachedColumn, WritingStep } from "../app/answers";
+import type { AffectedJob, Asset, BadSince, DatasetOwners, IncidentReach, OwnerName, ReachedColumn, ReachedVersion, WritingStep } from "../app/answers";
 import { spelling } from "../app/format";
 import { t } from "../app/texts";
 import { AssetLink, Section, Time, Tone } from "../parts/basics";
 import { Table, type Column } from "../parts/table";
+import { UsePart } from "../parts/uses";
 import { CertaintyMark } from "./hops";
 
 const w = t.incidentView;
@@ -34,6 +35,14 @@ export function Jobs({ of: { jobs, jobs_unknown: unknown, complete } }: { of: In
     </Section>
   );
 }
+
+/** Versions of reference data with which runs on the way computed bad data. */
+export const Versions = ({ of: rows }: { of: readonly ReachedVersion[] }) =>
+  rows.length === 0 ? null : (
+    <Section title={w.versions}>
+      {rows.map(({ reference, outputs, runs }) => <><p>{w.versionIn(runs)} {outputs.map((asset, index) => <>{index > 0 && ", "}<AssetLink asset={asset} /></>)}</p><UsePart use={reference} wrote={false} /></>)}
+    </Section>
+  );
 
 const COLUMNS: Column<ReachedColumn>[] = [
   { name: "effect", title: w.effect, cell: ({ effect }) => <Tone severity={w.tones[effect] ?? "NONE"}>{w.effects[effect]}</Tone>, value: ({ effect }) => effect },

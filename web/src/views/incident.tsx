@@ -15,7 +15,7 @@ import { Answer, Facts, Link, Section, Time, Tone } from "../parts/basics";
 import { Folded } from "../parts/fold";
 import { Table, type Column } from "../parts/table";
 import { Tainted } from "./blast";
-import { Columns, Jobs, ownersColumn, Since } from "./fault";
+import { Columns, Jobs, ownersColumn, Since, Versions } from "./fault";
 import { CertaintyMark, PartCell } from "./hops";
 import { reachedText, Severity } from "./incidents";
 import { Plan } from "./plan";
@@ -77,6 +77,7 @@ function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Plac
       <Tainted answer={reach.blast} owners={reach.owners} name={name} title={name} view={at.query.view} onView={(view) => tweak("incident", { view })} />
       <Jobs of={reach} />
       <Since of={reach.since} />
+      <Versions of={reach.business_versions} />
       <Columns of={reach} />
       <Section title={w.scope}>
         <Table rows={reach.scope} columns={scope} of={({ part: one }) => one.text} label={w.scope} noun={w.parts} empty={w.noScope} />
