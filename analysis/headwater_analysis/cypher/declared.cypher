@@ -109,6 +109,25 @@ CALL () {
 }
 RETURN collect(row) AS names
 
+// owned: Owners in current declarations of some datasets, jobs and consumers
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (s:HwDataset {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwJob {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwConsumer {key: key})
+  RETURN s
+}
+MATCH (s)<-[:DECLARES]-(n:HwDeclaration)
+WHERE n.current AND n.owners IS NOT NULL
+RETURN n {.key, .set, .subject, .subject_type, .owners, .owner_types} AS declaration, [] AS columns,
+  [s.namespace, s.name] AS subject
+
 // owners: Owners that events report of datasets and jobs, by key
 CALL () {
   UNWIND $given.keys AS key
