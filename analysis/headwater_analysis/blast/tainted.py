@@ -82,7 +82,8 @@ class Blast:
         tainted: tainted datasets by depth, then by name.
         hops: steps that bad data passed through, breadth-first; the steps of the origin come first, at depth 0.
         totals: amounts that are still tainted.
-        consumers: declared consumers to notify, by name: they read tainted datasets that aren't clean again.
+        consumers: declared consumers to notify, the most critical first, then by notice and name: they read tainted
+            datasets that aren't clean again.
         quality: results of the latest checks of the datasets in `tainted`.
         notes: further remarks, as sentences.
         truncated: whether the depth or the limit left out further steps.

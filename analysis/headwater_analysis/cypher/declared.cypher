@@ -109,10 +109,36 @@ CALL () {
 }
 RETURN collect(row) AS names
 
-// owners: Owners that events report of datasets, by key
-UNWIND $given.keys AS key
-MATCH (d:HwDataset {key: key})
-RETURN d.key AS key, d.owners AS owners, d.owner_types AS owner_types
+// owned: Owners in current declarations of some datasets, jobs and consumers
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (s:HwDataset {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwJob {key: key})
+  RETURN s
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (s:HwConsumer {key: key})
+  RETURN s
+}
+MATCH (s)<-[:DECLARES]-(n:HwDeclaration)
+WHERE n.current AND n.owners IS NOT NULL
+RETURN n {.key, .set, .subject, .subject_type, .owners, .owner_types} AS declaration, [] AS columns,
+  [s.namespace, s.name] AS subject
+
+// owners: Owners that events report of datasets and jobs, by key
+CALL () {
+  UNWIND $given.keys AS key
+  MATCH (n:HwDataset {key: key})
+  RETURN n
+  UNION ALL
+  UNWIND $given.keys AS key
+  MATCH (n:HwJob {key: key})
+  RETURN n
+}
+RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types
 
 // progress: Latest revision of a declaration set, and number of some declarations in the graph
 OPTIONAL MATCH (s:HwDeclarationSet {key: $given.subject})
@@ -141,6 +167,11 @@ CALL (n) {
 }
 WITH node, c, named WHERE c.tenant = $given.tenant
 RETURN node, collect(DISTINCT [c.key, c.name, named]) AS consumers
+
+// references: Datasets among these that are declared as reference data, by key
+UNWIND $given.keys AS key
+MATCH (d:HwDataset {key: key})<-[:DECLARES]-(:HwDeclaration {current: true, reference: true})
+RETURN collect(DISTINCT d.key) AS keys
 
 // set: A declaration set
 MATCH (s:HwDeclarationSet {key: $given.subject})

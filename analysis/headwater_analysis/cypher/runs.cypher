@@ -231,6 +231,19 @@ RETURN q.key AS key, q.query_id AS query_id, q.first_batch AS first, q.last_batc
 MATCH (r:HwRun {key: $given.of})-[:IN_QUERY]->(q:HwQuery)
 RETURN q.key AS key, q.query_id AS query_id, coalesce(r.first_batch, q.first_batch) AS first, coalesce(r.last_batch, q.last_batch) AS last ORDER BY q.key
 
+// read_by_runs: Datasets that events of some runs report as inputs, by key
+UNWIND $given.runs AS key
+MATCH (:HwRun {key: key})-[:CONSUMED]->(d:HwDataset)
+RETURN collect(DISTINCT d.key) AS keys
+
+// references_of_runs: Uses of some datasets as inputs of some runs, and the datasets that went into each output of these runs
+UNWIND $given.runs AS key
+MATCH (r:HwRun {key: key})-[u:CONSUMED]->(d:HwDataset)
+WHERE d.key IN $given.references
+WITH r, collect({dataset: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}, part: properties(u)}) AS read
+RETURN r.run_id AS run, read, [(r)-[p:PRODUCED]->(o:HwDataset) | [o.key, p.inputs]] AS wrote
+ORDER BY run
+
 // summarized_of_run: Number of a run's micro-batches in summaries
 MATCH (r:HwRun {key: $given.run})
 RETURN reduce(total = 0, batches IN [(r)<-[:IN_RUN]-(s:HwSummary) | s.batches] | total + batches) AS total

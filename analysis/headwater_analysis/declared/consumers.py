@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_analysis.assets import Asset, dataset_or_column
+from headwater_analysis.criticality import criticality_rank
 from headwater_analysis.declared.stored_declarations import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.owners import OwnerName, owners_of
@@ -53,7 +55,9 @@ class ReadingConsumer:
 
 
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets and columns, given as Neo4j's ids; sorted by name. Any name of a dataset counts.
+    """Consumers of datasets and columns, given as Neo4j's ids, in the order in which to notify them.
+
+    Any name of a dataset counts.
 
     A column is read by consumers that name it, and by consumers that read its dataset without naming any column.
     """
@@ -65,7 +69,7 @@ def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets, given as keys; sorted by name. Any name of a dataset counts."""
+    """Consumers of datasets, given as keys, in the order in which to notify them. Any name of a dataset counts."""
     if not tx.consumers:
         return ()
     identities, asked = Identities.of(tx), sorted(keys)
@@ -100,4 +104,10 @@ def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:
                 () if about is None else tuple(about.sets),
             )
         )
-    return tuple(sorted(found, key=lambda consumer: (consumer.name, consumer.key)))
+    return tuple(sorted(found, key=_urgency))
+
+
+def _urgency(consumer: ReadingConsumer) -> tuple[int, float, str, str]:
+    """Sort key: the most critical first, then the shortest notice, then the name; unknown values come last."""
+    notice = math.inf if consumer.notice_days is None else consumer.notice_days
+    return -criticality_rank(consumer.criticality), notice, consumer.name, consumer.key

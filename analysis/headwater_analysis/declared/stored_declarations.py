@@ -250,7 +250,7 @@ def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[s
     identities.look_at(own)
     names = {key: identities.members(key) for key in own}
     asked = {name for each in names.values() for name in each}
-    stated = declared(tx, asked) if asked and tx.declarations else {}
+    stated = merged(_read(tx, "declared/owned", asked)) if asked and tx.declarations else {}
     reported = {key: owners_of(node) for key, node in own.items()}
     others = sorted(asked - own.keys())
     reported |= {row["key"]: owners_of(row) for row in (tx.rows("declared/owners", keys=others) if others else ())}

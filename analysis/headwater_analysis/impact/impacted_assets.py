@@ -182,7 +182,8 @@ class Impact:
         jobs: jobs on the paths, at most 100: first jobs that fail, then by severity (worst first).
         jobs_total: number of jobs on the paths.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
-        consumers: declared consumers to notify, by name: consumers of the changed and the hit assets, across all pages.
+        consumers: declared consumers to notify, the most critical first, then by notice and name: consumers of the
+            changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth of the question.
         notes: sentences on the answer's assumptions and open points.

@@ -9,7 +9,9 @@ from typing import Annotated
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.tainted import Blast, Tainted
 from headwater_analysis.incidents.fault_effects import FaultEffect
+from headwater_analysis.owners import OwnerName
 from headwater_analysis.paging import Page
+from headwater_analysis.runs.records import Use
 from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part
 from headwater_graph.incidents import IncidentStatus
@@ -202,6 +204,55 @@ class BadSince:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetOwners:
+    """Owners of a dataset of a reach.
+
+    Attributes:
+        dataset: the dataset.
+        owners: declared owners, else owners that events report; empty: the graph has none.
+    """
+
+    dataset: Asset
+    owners: tuple[OwnerName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffectedJob:
+    """A job whose runs or micro-batches bad data passed through, or that wrote bad data themselves.
+
+    Attributes:
+        job: the job.
+        owners: declared owners, else owners that events report; empty: the graph has none.
+        depth: hops from the bad data of the scope; 0: its runs or micro-batches are parts of the scope.
+        hop: number of the job's hop that is nearest to the start, among the hops of the reach.
+        certainty: strongest certainty that bad data passed through one of its runs or micro-batches.
+    """
+
+    job: Asset
+    owners: tuple[OwnerName, ...]
+    depth: int
+    hop: int
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedVersion:
+    """Business version of bad data: a part of declared reference data, and the datasets that runs computed with it.
+
+    Attributes:
+        reference: the part that the runs read: a table's version, files, offsets; without amounts and facets.
+        outputs: reached datasets that the runs computed with it, by name.
+        run_ids: ids of the runs; at most 20.
+        runs: number of the runs.
+    """
+
+    reference: Use
+    outputs: tuple[Asset, ...]
+    run_ids: tuple[str, ...]
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentReach:
     """Bad data of an incident, and all data derived from it, read in one transaction.
 
@@ -223,6 +274,11 @@ class IncidentReach:
             and the effect doesn't depend on the use of columns. `columns` is then empty.
         restricts: whether the reached columns may hold personal data, to which access has to be restricted.
         since: first bad and last good run or micro-batch, for each dataset or job in which bad data began.
+        owners: owners of each dataset in `start` and `blast`, the nearest dataset first.
+        jobs: jobs that bad data passed through, each once, the nearest first.
+        jobs_unknown: number of steps that bad data passed through and whose job isn't known.
+        business_versions: versions of declared reference data with which the runs on the way computed reached datasets,
+            as these runs report them; of a query, those that a start read, not those of each micro-batch.
     """
 
     as_of: datetime
@@ -237,6 +293,10 @@ class IncidentReach:
     all_columns: FaultEffect | None = None
     restricts: bool = False
     since: tuple[BadSince, ...] = ()
+    owners: tuple[DatasetOwners, ...] = ()
+    jobs: tuple[AffectedJob, ...] = ()
+    jobs_unknown: int = 0
+    business_versions: tuple[ReachedVersion, ...] = ()
 
     @property
     def tainted(self) -> tuple[Tainted, ...]:

@@ -9,6 +9,7 @@ from headwater_analysis import paging
 from headwater_analysis.blast.blast_radius import LIMIT
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
+from headwater_analysis.incidents.affected import with_affected
 from headwater_analysis.incidents.answers import (
     ActionTaken,
     Incident,
@@ -124,7 +125,7 @@ def incident(
     Args:
         incident_id: id of the incident, or the beginning of the id.
         with_reach: whether to compute the reach.
-        detailed: whether the reach has the reached columns, and the first bad and last good runs.
+        detailed: whether the reach has the reached columns, the first bad and last good runs, and business versions.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
 
@@ -144,7 +145,10 @@ def incident_in(
 ) -> Incident:
     """Return one incident within a transaction; see `incident`."""
     stored, state = stored_incident(tx, incident_id)
-    reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed) if with_reach else None
+    reach = None
+    if with_reach:
+        reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed)
+        reach = with_affected(tx, reach, detailed=detailed)
     return Incident(
         brief=brief_of(stored),
         description=state.description,

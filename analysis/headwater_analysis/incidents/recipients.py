@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from headwater_analysis.blast.blast_radius import LIMIT
-from headwater_analysis.declared.stored_declarations import owners_by_key
 from headwater_analysis.incidents.answers import Incident, SentNotification
 from headwater_analysis.incidents.questions import incident_in
 from headwater_analysis.incidents.recorded import collected
-from headwater_analysis.owners import OwnerName
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.traced_parts import surest
@@ -121,9 +119,9 @@ def recipients(
     """
 
     def question(tx: Transaction) -> IncidentRecipients:
-        found = incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
-        keys = sorted({one.dataset.key for one in found.asked_reach.tainted})
-        return recipients_of(found, owners_by_key(tx, tx.rows("declared/owners", keys=keys)))
+        return recipients_of(
+            incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
+        )
 
     return reader.read(question)
 
@@ -136,17 +134,17 @@ class _Concerned:
     unlisted: int = 0
 
 
-def recipients_of(found: Incident, owners: Mapping[str, tuple[OwnerName, ...]]) -> IncidentRecipients:
+def recipients_of(found: Incident) -> IncidentRecipients:
     """Find everybody to notify of an incident. Pure.
 
     Args:
         found: the incident, with its reach.
-        owners: owners of the reached datasets, by key of the dataset.
 
     Raises:
         ValueError: the answer has no reach.
     """
     reach = found.asked_reach
+    owners = {each.dataset.key: each.owners for each in reach.owners}
     everything = _Concerned()
     concerned: dict[str, _Concerned] = {}
     unowned = set()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from headwater_analysis import micro_batches, paging
-from headwater_analysis.declared import declared
+from headwater_analysis.assets import Asset
 from headwater_analysis.facets import contents, facets_of
 from headwater_analysis.hidden import SeenDatasets, run_seen, sources_seen
 from headwater_analysis.identity import Identities
@@ -28,6 +29,7 @@ from headwater_analysis.runs.records import (
 from headwater_analysis.runs.run_names import resolve_run
 from headwater_analysis.schemas import first_reports
 from headwater_analysis.trace.traced_parts import OffsetSpan, weakest
+from headwater_graph.keys import run_key
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
@@ -74,7 +76,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         inputs_total=len(read),
         outputs=tuple(wrote[:MOST_SHOWN]),
         outputs_total=len(wrote),
-        business_versions=business_versions(item.run_id, references(tx, read), wrote),
+        business_versions=business_versions(item.run_id, references(tx, read), _made_from(wrote)),
         quality=quality(own),
         notes=notes(contents(facets), named=tx.visible is None),
         facets=facets,
@@ -84,7 +86,11 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
 def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
     """Versions of reference data that went into a resolved run's outputs."""
     found = references(tx, uses_of(tx, item, Role.READ))
-    return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
+    return business_versions(item.run_id, found, _made_from(uses_of(tx, item, Role.WROTE))) if found else ()
+
+
+def _made_from(wrote: Iterable[Use]) -> list[tuple[Asset, Collection[str] | None]]:
+    return [(each.dataset, each.inputs) for each in wrote]
 
 
 def uses(reader: Reader, run_id: str, role: Role, *, limit: int = 100, cursor: str | None = None) -> UsePage:
@@ -231,26 +237,73 @@ class Reference(NamedTuple):
 
 def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
     """Uses among a run's inputs that are declared as reference data, in the same order."""
+    names = _reference_names(tx, [use.dataset.key for use in read])
+    return [Reference(use, names[use.dataset.key]) for use in read if use.dataset.key in names]
+
+
+def _reference_names(tx: Transaction, keys: Collection[str]) -> dict[str, frozenset[str]]:
+    """Keys of all names of the datasets among these that are declared as reference data, by the given key."""
+    if not keys or not tx.declarations:
+        return {}
     identities = Identities.of(tx)
-    identities.look_at([use.dataset.key for use in read])
-    names = {use.dataset.key: frozenset(identities.members(use.dataset.key)) for use in read}
-    about = declared(tx, frozenset[str]().union(*names.values())) if names else {}
-    named = {key for key, each in about.items() if each.values.get("reference")}
-    return [Reference(use, names[use.dataset.key]) for use in read if not named.isdisjoint(names[use.dataset.key])]
+    identities.look_at(keys)
+    names = {key: frozenset(identities.members(key)) for key in keys}
+    asked = frozenset[str]().union(*names.values())
+    named = set(tx.one("declared/references", keys=sorted(asked))["keys"])
+    return {key: each for key, each in names.items() if not named.isdisjoint(each)}
 
 
-def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
+def references_of_runs(tx: Transaction, wrote: Mapping[str, Collection[Asset]]) -> tuple[BusinessVersion, ...]:
+    """Versions of reference data that went into outputs of several runs, in order of run and reference dataset.
+
+    Reference data that a streaming query reads anew in each micro-batch isn't listed. The number of statements doesn't
+    depend on the number of runs.
+
+    Args:
+        wrote: outputs to explain, by id of the run that wrote them.
+    """
+    if not wrote or not tx.declarations:
+        return ()
+    runs = sorted(run_key(tx.tenant, run_id) for run_id in wrote)
+    names = _reference_names(tx, tx.one("runs/read_by_runs", runs=runs)["keys"])
+    rows = tx.rows("runs/references_of_runs", runs=runs, references=sorted(names)) if names else ()
+    seen = SeenDatasets.of(tx)
+    out: list[BusinessVersion] = []
+    for row in rows:
+        read = [use(each["dataset"], sources_seen(seen, each["part"])) for each in row["read"]]
+        found = [Reference(each, names[each.dataset.key]) for each in sorted(read, key=_spelling)]
+        made_from: dict[str, list[list[str] | None]] = defaultdict(list)
+        for key, inputs in row["wrote"]:
+            made_from[key].append(inputs)
+        outputs = [(asset, inputs) for asset in wrote[row["run"]] for inputs in made_from.get(asset.key, [None])]
+        out += business_versions(row["run"], found, outputs)
+    return tuple(out)
+
+
+def _spelling(use: Use) -> str:
+    return use.dataset.spelling
+
+
+def business_versions(
+    run_id: str, found: Iterable[Reference], wrote: Collection[tuple[Asset, Collection[str] | None]]
+) -> tuple[BusinessVersion, ...]:
     """Versions of reference data that went into a run's outputs, in the order of its inputs.
 
     Reference data are datasets for look-ups that are declared as `reference`: currencies, airports, price lists. The
     version that a run read explains its outputs, whenever it ran. The version of files is the list of files: a file
     that is overwritten under its own name looks unchanged.
+
+    Args:
+        run_id: id of the run.
+        found: reference data that the run read.
+        wrote: outputs of the run, each with the keys of the datasets that went into it; None: its producer doesn't
+            record them.
     """
     out = []
     for read, names in found:
-        made = (each for each in wrote if each.inputs is None or not names.isdisjoint(each.inputs))
+        made = (asset for asset, inputs in wrote if inputs is None or not names.isdisjoint(inputs))
         # Reference data that the run updates itself isn't an output computed with that data.
-        outputs = {each.dataset.key: each.dataset for each in made if each.dataset.key not in names}
+        outputs = {asset.key: asset for asset in made if asset.key not in names}
         if outputs:
             ordered = sorted(outputs.values(), key=lambda asset: (asset.namespace, asset.name))
             out.append(BusinessVersion(run_id, read, tuple(ordered)))

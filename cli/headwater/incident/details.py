@@ -1,8 +1,8 @@
-"""Views of the columns that a fault reached, and of the first bad and last good runs."""
+"""Views of the jobs and columns that a fault reached, and of the first bad and last good runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -11,15 +11,17 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.lean_imports import without
+from headwater.show.batches import part_text
 from headwater.show.names import asset_text, dataset_text, moment_text
 from headwater.show.pages import FittedView
 from headwater.show.trace import CERTAINTY_STYLES
 from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
-    from headwater_analysis.amounts import amount
+    from headwater_analysis.amounts import amount, first_of
     from headwater_analysis.incidents.answers import BadSince, IncidentReach, WritingStep
     from headwater_analysis.incidents.fault_effects import FaultEffect
+    from headwater_analysis.owners import OwnerName
 
 MOST_ROWS: Final = 200
 _MOST_STEPS: Final = 4
@@ -35,6 +37,51 @@ _STYLES: Final = {
 def titled(text: str) -> RenderableType:
     """Heading, with a blank line before it."""
     return Group("", Text(visible(text), style="bold"))
+
+
+def owners_text(owners: Sequence[OwnerName]) -> Text:
+    """Names of owners, a line each."""
+    return Text("\n".join(shortened(owner.name) for owner in owners))
+
+
+def job_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:
+    """Table of the jobs that bad data passed through. The heading has their number, and states what isn't known.
+
+    Args:
+        reach: the reach.
+        caveat: as in `column_parts`.
+    """
+    unknown = f"not known: the job of {amount(reach.jobs_unknown, 'step')}" if reach.jobs_unknown else ""
+    yield titled("; ".join(filter(None, (f"Jobs that bad data passed through: {len(reach.jobs):,}", unknown, caveat))))
+    if not reach.jobs:
+        return
+    table = plain_table("hops", "job", "certainty", "owner", numbers=("hops",))
+    for each in reach.jobs[:MOST_ROWS]:
+        certainty = Text(each.certainty.value, style=CERTAINTY_STYLES[each.certainty])
+        table.add_row(str(each.depth), asset_text(each.job), certainty, owners_text(each.owners))
+    if len(reach.jobs) > MOST_ROWS:
+        table.add_row("", f"… and {len(reach.jobs) - MOST_ROWS:,} more; --json lists all")
+    yield FittedView(table)
+
+
+def version_parts(reach: IncidentReach) -> Iterator[RenderableType]:
+    """Table of the business versions that bad data was computed with."""
+    found = reach.business_versions
+    if not found:
+        return
+    yield titled(f"Business versions of the runs on the way: {len(found):,}")
+    table = plain_table("reference data", "version", "in", "runs", numbers=("runs",))
+    for each in found[:MOST_ROWS]:
+        use = each.reference
+        table.add_row(
+            asset_text(use.dataset),
+            Text("unknown version" if use.position is None else part_text(use)),
+            Text(first_of([dataset_text(output) for output in each.outputs], _MOST_STEPS)),
+            f"{each.runs:,}",
+        )
+    if len(found) > MOST_ROWS:
+        table.add_row(f"… and {len(found) - MOST_ROWS:,} more; --json lists all")
+    yield FittedView(table)
 
 
 def column_parts(reach: IncidentReach, caveat: str) -> Iterator[RenderableType]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -11,7 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import plain_table, shortened
-from headwater.incident.details import LONGEST, MOST_ROWS, column_parts, since_parts, titled
+from headwater.incident.details import (
+    LONGEST,
+    MOST_ROWS,
+    column_parts,
+    job_parts,
+    owners_text,
+    since_parts,
+    titled,
+    version_parts,
+)
 from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
 from headwater.show.names import asset_text, moment_text
@@ -25,6 +34,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
     from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
+    from headwater_analysis.owners import OwnerName
 
 _MOST_PARTS: Final = 20
 _MOST_ACTIONS: Final = 50
@@ -149,8 +159,10 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
         yield FittedView(consumers_table(consumers))
     yield titled(f"Datasets with bad data: {len(bad):,}{caveat}")
     if bad:
-        yield FittedView(_bad_table(bad))
+        yield FittedView(_bad_table(bad, {each.dataset.key: each.owners for each in reach.owners if each.owners}))
+    yield from job_parts(reach, unknown_words(reach))
     yield from since_parts(reach)
+    yield from version_parts(reach)
     yield from column_parts(reach, unknown_words(reach))
     gone = [each for each in assets if each.gone]
     if gone:
@@ -161,8 +173,9 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
     yield _list("Not known", list(unknown_sentences(reach)))
 
 
-def _bad_table(assets: Sequence[CollectedDataset]) -> Table:
-    out = plain_table("hops", "dataset", "since", "bad data", "certainty", numbers=("hops",))
+def _bad_table(assets: Sequence[CollectedDataset], owners: Mapping[str, tuple[OwnerName, ...]]) -> Table:
+    names = ("hops", "dataset", "since", "bad data", "certainty", *(("owner",) if owners else ()))
+    out = plain_table(*names, numbers=("hops",))
     for each in assets[:MOST_ROWS]:
         for n, held in enumerate(each.parts[:_MOST_PARTS]):
             out.add_row(
@@ -171,6 +184,7 @@ def _bad_table(assets: Sequence[CollectedDataset]) -> Table:
                 moment_text(each.since) if n == 0 else "",
                 part_words(held),
                 Text(certainty_words(held), style=CERTAINTY_STYLES[held.certainty]),
+                *([owners_text(owners.get(each.asset.key, ()) if n == 0 else ())] if owners else []),
             )
         _more(out, len(each.parts) - _MOST_PARTS, "part", before=3)
     _more(out, len(assets) - MOST_ROWS, "dataset", before=1)

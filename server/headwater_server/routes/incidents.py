@@ -12,7 +12,13 @@ from starlette.responses import Response
 
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.incidents.answers import Incident, IncidentPage, ResolvedPart
+from headwater_analysis.incidents.answers import (
+    AffectedJob,
+    DatasetOwners,
+    Incident,
+    IncidentPage,
+    ResolvedPart,
+)
 from headwater_analysis.incidents.campaigns.campaign import campaign, campaigns
 from headwater_analysis.incidents.campaigns.campaign_answers import Campaign, CampaignPage
 from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
@@ -56,7 +62,10 @@ class AffectedAssets:
         scope: parts of the scope, each with its bad data in the graph.
         datasets: datasets in which bad data began, then datasets that it reached, the nearest first; each with the
             parts that hold bad data and the parts that held some. A dataset may be in both.
-        consumers: declared consumers that read bad data, by name.
+        consumers: declared consumers that read bad data, the most critical first, then by notice and name.
+        owners: owners of each of these datasets, the nearest dataset first.
+        jobs: jobs that bad data passed through, each once, the nearest first.
+        jobs_unknown: number of steps that bad data passed through and whose job isn't known.
     """
 
     incident: str
@@ -64,6 +73,9 @@ class AffectedAssets:
     scope: tuple[ResolvedPart, ...]
     datasets: tuple[Tainted, ...]
     consumers: tuple[ReadingConsumer, ...]
+    owners: tuple[DatasetOwners, ...]
+    jobs: tuple[AffectedJob, ...]
+    jobs_unknown: int
 
 
 @router.get("/incidents", response_model=IncidentPage, operation_id="incidents")
@@ -131,7 +143,7 @@ def one(
 
 @router.get("/incidents/{id}/affected-assets", response_model=AffectedAssets, operation_id="incident_affected_assets")
 def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
-    """List the datasets that an incident reached as the graph is now, and the declared consumers that read them."""
+    """List the datasets that an incident reached as the graph is now, with their owners and consumers, and jobs."""
     most = ask.page(limit)
 
     def question(reader: Reader) -> AffectedAssets:
@@ -143,6 +155,9 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
             scope=reach.scope,
             datasets=reach.tainted,
             consumers=reach.blast.consumers,
+            owners=reach.owners,
+            jobs=reach.jobs,
+            jobs_unknown=reach.jobs_unknown,
         )
 
     return ask(question)

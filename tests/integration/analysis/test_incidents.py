@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater_analysis.declaring.files import read_file
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
-from headwater_analysis.reader import Reader
+from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import Part, PartKind
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
+    DatasetUse,
     IncidentAction,
     IncidentClock,
     IncidentScope,
+    JobEvent,
     JobRef,
     LineageEvent,
     OffsetRange,
+    Owner,
     ParentRun,
+    Position,
     ProcessingType,
     QualityResult,
     RunEvent,
     RunEventType,
     RunRef,
+    TableSnapshot,
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
@@ -127,6 +133,123 @@ def test_offsets(pipeline: Driver, reader: Reader) -> None:
     certainties = {each.dataset.name: each.certainty for each in found.blast.tainted}
     assert certainties == {"mid": EXACT, "/lake/files": EXACT, "/lake/report": UNKNOWN}, "which part isn't reported"
     assert ({hop.overall for hop in found.blast.hops}, found.spreading) == ({EXACT}, ()), "no query keeps state"
+
+
+CONSUMERS = """\
+set: s
+namespace: file
+consumers:
+  - {name: a page, reads: [/lake/files]}
+  - {name: b board, reads: [/lake/files], criticality: tier-1, notice: 14d}
+  - {name: c export, reads: [/lake/report], criticality: high, notice: 2d}
+  - {name: d model, reads: [/lake/files], criticality: low, notice: 1d}
+  - {name: e report, reads: [/lake/files], notice: 30d}
+"""
+
+
+def test_consumers_are_in_the_order_in_which_to_notify_them(pipeline: Driver, reader: Reader) -> None:
+    """The most critical first, then the shortest notice, then the name."""
+    declared = read_file("s.yaml", CONSUMERS).events(1, tenant="default", event_time=BEGIN)
+    write(pipeline, events=[*declared, opened(offsets(IN, 25, 26))])
+    names = ["c export", "b board", "d model", "e report", "a page"]
+    assert [each.name for each in reach(reader).blast.consumers] == names
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the statements that are run from now on."""
+    asked: list[str] = []
+    rows = Transaction.rows
+
+    def recording(tx: Transaction, name: str, /, **given: Any) -> list[Any]:
+        asked.append(name)
+        return rows(tx, name, **given)
+
+    monkeypatch.setattr(Transaction, "rows", recording)
+    return asked
+
+
+OWNERS = """\
+set: s
+namespace: file
+datasets:
+  - {name: /lake/files, owners: [team:files, ann]}
+jobs:
+  - {namespace: jobs, name: second, owners: [team:second]}
+"""
+
+
+def test_owners_of_datasets_and_jobs_on_the_way(
+    pipeline: Driver, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Declared owners, else owners that events report; each job once. One statement reads all reported owners."""
+    declared = read_file("s.yaml", OWNERS).events(1, tenant="default", event_time=BEGIN)
+    runs = [
+        ran(job, [files_use("/lake/files", ["part-2"])], [replacing(DatasetRef("file", f"/lake/{job}"))], at)
+        for job, at in (("again", 300), ("again", 310))
+    ]
+    owned = lineage_event(
+        JobEvent(owners=(Owner(name="team:first"),)), job=JobRef("jobs", "first"), producer="test", event_time=BEGIN
+    )
+    write(pipeline, events=[*declared, *runs, owned, opened(offsets(IN, 25, 26), offsets(IN, 35, 36))])
+    asked = counted(monkeypatch)
+    found = reach(reader)
+    names = {each.dataset.name: [owner.name for owner in each.owners] for each in found.owners}
+    assert names == {
+        "in": [],
+        "mid": [],
+        "/lake/files": ["ann", "team:files"],
+        "/lake/again": [],
+        "/lake/report": [],
+    }
+    assert [(each.job.name, each.depth, [owner.name for owner in each.owners]) for each in found.jobs] == [
+        ("first", 1, ["team:first"]),
+        ("second", 2, ["team:second"]),
+        ("again", 3, []),
+        ("report", 3, []),
+    ]
+    nearest = {hop.number: hop.step.job for hop in found.blast.hops}
+    assert [nearest[each.hop] for each in found.jobs] == [each.job for each in found.jobs]
+    assert ({each.certainty for each in found.jobs}, found.jobs_unknown) == ({EXACT}, 0)
+    assert asked.count("declared/owners") == 1
+
+
+RATES = DatasetRef("file", "/lake/rates")
+
+
+def rates(version: int) -> DatasetUse:
+    position = Position(table_snapshot=TableSnapshot(format="delta", snapshot_id=str(version)))
+    return DatasetUse(dataset=RATES, position=position, certainty=EXACT)
+
+
+def test_business_versions_of_the_runs_on_the_way(
+    pipeline: Driver, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions of declared reference data, each with the reached datasets that runs computed with it."""
+    declared = read_file("s.yaml", "set: s\nnamespace: file\ndatasets: [{name: /lake/rates, reference: true}]\n")
+    part = files_use("/lake/files", ["part-2"])
+    good = files_use("/lake/files", ["part-7"])
+    revenue, plain = DatasetUse(dataset=DatasetRef("file", "/lake/revenue")), DatasetRef("file", "/lake/plain")
+    runs = [
+        ran("revenue", [part, rates(41)], [revenue], 300),
+        ran("revenue", [part, rates(41)], [revenue], 310),
+        ran("revenue", [part, rates(42)], [revenue], 320),
+        ran("revenue", [good, rates(43)], [revenue], 330),
+        ran("plain", [part, rates(41)], [DatasetUse(dataset=plain, inputs=(part.dataset,))], 340),
+    ]
+    events = declared.events(1, tenant="default", event_time=BEGIN)
+    write(pipeline, events=[*events, *runs, opened(offsets(IN, 25, 26))])
+    asked = counted(monkeypatch)
+    found = reach(reader)
+    assert {"revenue", "plain"} <= {each.job.name for each in found.jobs}
+    versions = [
+        (each.reference.version, [output.name for output in each.outputs], each.run_ids, each.runs)
+        for each in found.business_versions
+    ]
+    assert versions == [
+        ("41", ["/lake/revenue"], ("revenue 300", "revenue 310"), 2),
+        ("42", ["/lake/revenue"], ("revenue 320",), 1),
+    ]
+    assert (asked.count("runs/read_by_runs"), asked.count("runs/references_of_runs")) == (1, 1)
 
 
 def span(since: int, until: int, **of: Any) -> IncidentScope:

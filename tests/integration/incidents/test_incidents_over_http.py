@@ -49,6 +49,9 @@ def test_as_by_the_commands(
         affected = client.get(f"{INCIDENTS}/{name}/affected-assets").json()
         assert [each["dataset"]["name"] for each in affected["datasets"]] == ["/lake/clean"]
         assert [each["name"] for each in affected["consumers"]] == ["board"]
+        owners = {each["dataset"]["name"]: [owner["name"] for owner in each["owners"]] for each in affected["owners"]}
+        assert owners == {"/lake/clean": ["team:lake"]}
+        assert [(each["job"]["name"], each["depth"]) for each in affected["jobs"]] == [("enrich", 0)]
         assert client.get(f"{INCIDENTS}/{name}", params={"reach": "false"}).json()["reach"] is None
         assert client.get(INCIDENTS, params={"severity": ["SEV1", "sev3"]}).json()["total"] == 0
 

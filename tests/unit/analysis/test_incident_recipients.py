@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.incidents.answers import SentNotification
+from headwater_analysis.incidents.answers import DatasetOwners, SentNotification
 from headwater_analysis.incidents.recipients import OPERATORS, IncidentRecipients, Recipient, recipients_of
 from headwater_analysis.owners import OwnerName
 from headwater_graph.incidents import IncidentStatus
@@ -14,6 +14,8 @@ from headwater_schemas.events import Certainty, IncidentResolution, IncidentSeve
 from support.incidents import AT, an_incident, asset, offsets, reach, tainted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pytest
 
     from headwater_analysis.incidents.answers import IncidentReach
@@ -44,8 +46,12 @@ def with_consumers(found: IncidentReach, *consumers: ReadingConsumer) -> Inciden
     return replace(found, blast=replace(found.blast, consumers=consumers))
 
 
+def owned(found: IncidentReach, owners: Mapping[str, tuple[OwnerName, ...]]) -> IncidentReach:
+    return replace(found, owners=tuple(DatasetOwners(dataset=asset(key), owners=each) for key, each in owners.items()))
+
+
 def of(found: IncidentReach, *notified: SentNotification, **brief: object) -> IncidentRecipients:
-    return recipients_of(replace(an_incident(found, **brief), notified=notified), OWNERS)
+    return recipients_of(replace(an_incident(owned(found, OWNERS), **brief), notified=notified))
 
 
 def sent(*recipients: Recipient) -> tuple[SentNotification, ...]:
@@ -177,7 +183,7 @@ def test_one_name_of_an_owner_and_a_consumer_is_one_recipient() -> None:
 def test_names_from_outside_are_never_the_operators_and_never_too_long() -> None:
     names = (OPERATORS, "a" * 201, "a" * 200 + "b")
     owners = {"d0": tuple(OwnerName(name, None) for name in names)}
-    found = recipients_of(an_incident(reach()), owners)
+    found = recipients_of(an_incident(owned(reach(), owners)))
     assert len({each.recipient for each in everybody(found)}) == 4
     assert all(len(each.recipient) <= 200 for each in found.items)
     assert {each.addresses for each in found.items} == {(name,) for name in names}

@@ -8,8 +8,20 @@ from dataclasses import replace
 import pytest
 
 from headwater.incident import views
-from headwater_analysis.incidents.answers import BadSince, IncidentReach, ReachedColumn, UnknownColumns, WritingStep
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.incidents.answers import (
+    AffectedJob,
+    BadSince,
+    DatasetOwners,
+    IncidentReach,
+    ReachedColumn,
+    ReachedVersion,
+    UnknownColumns,
+    WritingStep,
+)
 from headwater_analysis.incidents.fault_effects import FaultEffect
+from headwater_analysis.owners import OwnerName
+from headwater_analysis.runs.records import Use
 from headwater_schemas.events import Certainty
 from support.incidents import AT, an_incident, asset, reach
 from unit.cli.test_show_incidents import printed
@@ -50,6 +62,39 @@ def test_a_column() -> None:
     assert "… → job2: COPY → job3: COPY → job4: COPY → report: AGGREGATE sum" in row
     assert "UPPER_BOUND" in row
     assert row.rstrip().endswith(TOTAL.why)
+
+
+def test_owners_and_jobs_on_the_way() -> None:
+    job = AffectedJob(
+        job=Asset(AssetKind.JOB, "j", "jobs", "report"),
+        owners=(OwnerName("team:[red]report", None), OwnerName("ann", None)),
+        depth=2,
+        hop=3,
+        certainty=Certainty.UPPER_BOUND,
+    )
+    owner = DatasetOwners(dataset=asset("d0"), owners=(OwnerName("team:lake", None),))
+    lines = [each.rstrip() for each in shown(replace(reach(), owners=(owner,), jobs=(job,))).splitlines()]
+    assert [each.endswith("team:lake") for each in lines if "n/d0" in each] == [True]
+    at = lines.index("Jobs that bad data passed through: 1")
+    assert [each.split() for each in lines[at + 2 : at + 4]] == [
+        ["2", "jobs/report", "UPPER_BOUND", "team:[red]report"],
+        ["ann"],
+    ]
+    unknown = shown(replace(reach(is_unknown=True), jobs_unknown=2))
+    assert "Jobs that bad data passed through: 0; not known: the job of 2 steps; not known: 1 part of the" in unknown
+
+
+def test_business_versions() -> None:
+    version = ReachedVersion(
+        reference=Use(dataset=asset("rates"), position="table_snapshot", format="delta", version="41"),
+        outputs=(asset("d0"),),
+        run_ids=("r1", "r2"),
+        runs=2,
+    )
+    lines = [each.rstrip() for each in shown(replace(reach(), business_versions=(version,))).splitlines()]
+    at = lines.index("Business versions of the runs on the way: 1")
+    assert lines[at + 2].split() == ["n/rates", "delta", "41", "n/d0", "2"]
+    assert "Business versions" not in shown(reach())
 
 
 UNKNOWN = UnknownColumns(dataset=asset("board"), why="Its column lineage is missing.")

@@ -33,9 +33,20 @@ export interface AffectedAssets {
   scope: ResolvedPart[];
   datasets: Tainted[];
   consumers: ReadingConsumer[];
+  owners: DatasetOwners[];
+  jobs: AffectedJob[];
+  jobs_unknown: number;
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
+}
+
+export interface AffectedJob {
+  job: Asset;
+  owners: OwnerName[];
+  depth: number;
+  hop: number;
+  certainty: Certainty;
 }
 
 export interface Alive {
@@ -414,6 +425,11 @@ export interface DatasetList {
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
+}
+
+export interface DatasetOwners {
+  dataset: Asset;
+  owners: OwnerName[];
 }
 
 export interface DatasetQuality {
@@ -858,6 +874,10 @@ export interface IncidentReach {
   all_columns: FaultEffect | null;
   restricts: boolean;
   since: BadSince[];
+  owners: DatasetOwners[];
+  jobs: AffectedJob[];
+  jobs_unknown: number;
+  business_versions: ReachedVersion[];
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
@@ -1501,6 +1521,13 @@ export interface ReachedColumn {
   depth: number;
   via: string[];
   why: string;
+}
+
+export interface ReachedVersion {
+  reference: Use;
+  outputs: Asset[];
+  run_ids: string[];
+  runs: number;
 }
 
 export interface ReadingConsumer {

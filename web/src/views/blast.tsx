@@ -5,7 +5,7 @@ import "./records.css";
 import { useMemo, useState } from "preact/hooks";
 
 import { place, type Place } from "../app/address";
-import type { Blast, ReadingConsumer, Tainted as TaintedDataset } from "../app/answers";
+import type { Blast, DatasetOwners, ReadingConsumer, Tainted as TaintedDataset } from "../app/answers";
 import { get } from "../app/api";
 import { useAsked } from "../app/asked";
 import { number, spelling, visible } from "../app/format";
@@ -13,6 +13,7 @@ import { go, tweak } from "../app/navigation";
 import { t } from "../app/texts";
 import { Answer, AssetLink, Copy, Facts, Link, Section, Tone } from "../parts/basics";
 import { Table, type Column } from "../parts/table";
+import { ownersColumn } from "./fault";
 import { CertaintyMark, Choice, Downloads, doubts, Field, Hops, Notes, PartCell, partLine, partText, Question, Sentence, stepText, TimeField } from "./hops";
 
 const r = t.traces;
@@ -127,10 +128,11 @@ function Form({ query }: { query: Query }) {
 }
 
 /** Everything that bad data reached, and whom to notify. */
-export function Tainted({ answer, name, title, view, onView }: { answer: Blast; name: string; title: string; view: Query["view"]; onView: (view: Query["view"]) => void }) {
+export function Tainted({ answer, owners, name, title, view, onView }: { answer: Blast; owners?: readonly DatasetOwners[]; name: string; title: string; view: Query["view"]; onView: (view: Query["view"]) => void }) {
   const { truncated } = answer;
   const { open, possible } = openOf(answer);
   const bad = useMemo(() => new Map(answer.tainted.map((one) => [one.dataset.key, one.parts.length > 0])), [answer]);
+  const columns = useMemo(() => (owners ? [...TAINTED.slice(0, 2), ownersColumn<TaintedDataset>(owners, ({ dataset }) => [dataset]), ...TAINTED.slice(2)] : TAINTED), [owners]);
   const checked = answer.quality.filter(({ checks }) => checks.length);
   return (
     <>
@@ -144,8 +146,8 @@ export function Tainted({ answer, name, title, view, onView }: { answer: Blast; 
           actions={answer.consumers.length > 0 && <Downloads name={`${name}-consumers`} rows={answer.consumers} columns={CONSUMERS} />} />
       </Section>
       <Section title={w.tainted}>
-        <Table rows={answer.tainted} columns={TAINTED} of={({ dataset }) => dataset.key} label={w.tainted} noun={["dataset", "datasets"]} beyond={truncated ? w.truncated : undefined}
-          empty={open ? w.taintedUnknown : w.taintedNone} actions={answer.tainted.length > 0 && <Downloads name={name} rows={answer.tainted} columns={TAINTED} answer={answer} />} />
+        <Table rows={answer.tainted} columns={columns} of={({ dataset }) => dataset.key} label={w.tainted} noun={["dataset", "datasets"]} beyond={truncated ? w.truncated : undefined}
+          empty={open ? w.taintedUnknown : w.taintedNone} actions={answer.tainted.length > 0 && <Downloads name={name} rows={answer.tainted} columns={columns} answer={answer} />} />
       </Section>
       <Hops hops={answer.hops} start={answer.start} tainted={bad} view={view} onView={onView} name={`${name}-hops`} answer={answer} truncated={truncated} />
       {checked.length > 0 && (

@@ -1,12 +1,48 @@
-// Columns that a fault reached, and the first bad and last good run of each place in which bad data began.
+// Owners, jobs and columns that a fault reached, and the first bad and last good run of each place in which bad data began.
 
-import type { BadSince, IncidentReach, ReachedColumn, WritingStep } from "../app/answers";
+import type { AffectedJob, Asset, BadSince, DatasetOwners, IncidentReach, OwnerName, ReachedColumn, ReachedVersion, WritingStep } from "../app/answers";
+import { spelling } from "../app/format";
 import { t } from "../app/texts";
 import { AssetLink, Section, Time, Tone } from "../parts/basics";
 import { Table, type Column } from "../parts/table";
+import { UsePart } from "../parts/uses";
 import { CertaintyMark } from "./hops";
 
 const w = t.incidentView;
+
+const names = (owners: readonly OwnerName[]): string => owners.map(({ name }) => name).join(", ");
+
+/** A column with the owners of a row's datasets, each once. */
+export function ownersColumn<Row>(known: readonly DatasetOwners[], of: (row: Row) => readonly Asset[]): Column<Row> {
+  const byKey = new Map(known.map(({ dataset, owners }) => [dataset.key, owners]));
+  const value = (row: Row): string => [...new Set(of(row).flatMap(({ key }) => byKey.get(key) ?? []).map(({ name }) => name))].join(", ");
+  return { name: "owners", title: w.owners, cell: (row) => <span class="rec-cell">{value(row) || "–"}</span>, value };
+}
+
+const JOBS: Column<AffectedJob>[] = [
+  { name: "job", title: w.job, cell: ({ job }) => <AssetLink asset={job} under />, value: ({ job }) => spelling(job) },
+  { name: "hops", title: w.hops, number: true, width: "64px", cell: ({ depth }) => depth, value: ({ depth }) => depth },
+  { name: "certainty", title: t.traces.certainty, cell: ({ certainty }) => <CertaintyMark of={certainty} />, value: ({ certainty }) => certainty },
+  { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{names(owners) || "–"}</span>, value: ({ owners }) => names(owners) },
+];
+
+/** None is claimed only where nothing on the way is unknown. */
+export function Jobs({ of: { jobs, jobs_unknown: unknown, complete } }: { of: IncidentReach }) {
+  return (
+    <Section title={w.jobs}>
+      {unknown > 0 && <p class="note-warn">{w.jobsUnknown(unknown)}</p>}
+      <Table rows={jobs} columns={JOBS} of={({ job }) => job.key} label={w.jobs} noun={w.jobNoun} empty={complete && unknown === 0 ? w.noJob : w.noJobKnown} />
+    </Section>
+  );
+}
+
+/** Versions of reference data with which runs on the way computed bad data. */
+export const Versions = ({ of: rows }: { of: readonly ReachedVersion[] }) =>
+  rows.length === 0 ? null : (
+    <Section title={w.versions}>
+      {rows.map(({ reference, outputs, runs }) => <><p>{w.versionIn(runs)} {outputs.map((asset, index) => <>{index > 0 && ", "}<AssetLink asset={asset} /></>)}</p><UsePart use={reference} wrote={false} /></>)}
+    </Section>
+  );
 
 const COLUMNS: Column<ReachedColumn>[] = [
   { name: "effect", title: w.effect, cell: ({ effect }) => <Tone severity={w.tones[effect] ?? "NONE"}>{w.effects[effect]}</Tone>, value: ({ effect }) => effect },

@@ -2,6 +2,8 @@
 
 import "./records.css";
 
+import { useMemo } from "preact/hooks";
+
 import { place, type Place } from "../app/address";
 import type { ActionTaken, Incident, IncidentReach, ResolvedPart } from "../app/answers";
 import { get, part } from "../app/api";
@@ -13,7 +15,7 @@ import { Answer, Facts, Link, Section, Time, Tone } from "../parts/basics";
 import { Folded } from "../parts/fold";
 import { Table, type Column } from "../parts/table";
 import { Tainted } from "./blast";
-import { Columns, Since } from "./fault";
+import { Columns, Jobs, ownersColumn, Since, Versions } from "./fault";
 import { CertaintyMark, PartCell } from "./hops";
 import { reachedText, Severity } from "./incidents";
 import { Plan } from "./plan";
@@ -66,16 +68,19 @@ const SCOPE: Column<ResolvedPart>[] = [
 ];
 
 function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Place<"incident">; changed: string[] | null; name: string }) {
+  const scope = useMemo(() => [...SCOPE.slice(0, 2), ownersColumn<ResolvedPart>(reach.owners, ({ parts }) => parts.map(({ dataset }) => dataset)), ...SCOPE.slice(2)], [reach]);
   const open = reach.spreading.filter(({ is_over: over }) => !over);
   return (
     <>
       {!reach.complete && <p class="note-warn">{w.incomplete}</p>}
       {open.length > 0 && <Section title={w.spreading}><ul class="lines">{open.map(({ text }) => <li>{text}</li>)}</ul></Section>}
-      <Tainted answer={reach.blast} name={name} title={name} view={at.query.view} onView={(view) => tweak("incident", { view })} />
+      <Tainted answer={reach.blast} owners={reach.owners} name={name} title={name} view={at.query.view} onView={(view) => tweak("incident", { view })} />
+      <Jobs of={reach} />
       <Since of={reach.since} />
+      <Versions of={reach.business_versions} />
       <Columns of={reach} />
       <Section title={w.scope}>
-        <Table rows={reach.scope} columns={SCOPE} of={({ part: one }) => one.text} label={w.scope} noun={w.parts} empty={w.noScope} />
+        <Table rows={reach.scope} columns={scope} of={({ part: one }) => one.text} label={w.scope} noun={w.parts} empty={w.noScope} />
       </Section>
       {changed !== null && (
         <Section title={w.changed}>

@@ -220,7 +220,7 @@ class Campaign:
             id.
         followed: number of incidents whose reach was computed for this answer: all open incidents, and incidents that
             were resolved after the campaign began; each up to a limit.
-        consumers: declared consumers of restated datasets, by name.
+        consumers: declared consumers of restated datasets, the most critical first, then by notice and name.
         unknown: unknown facts, a few words each; empty: everything is known.
         notes: further remarks, as sentences.
     """
