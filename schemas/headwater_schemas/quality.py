@@ -34,6 +34,7 @@ _WORDS: Final = {
         *("schema", "expect_table_columns_to_match_ordered_list", "expect_table_columns_to_match_set"),
         *("expect_column_to_exist", "expect_column_values_to_be_of_type", "hasdatatype", "datatype"),
     ),
+    "DRIFT": ("drift", "distribution_difference", "expect_column_kl_divergence_to_be_less_than"),
     "PRIVACY": ("privacy",),
 }
 _RULES: Final = {word: rule for rule, words in _WORDS.items() for word in words}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +14,7 @@ from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader
 from headwater_graph.connection import Neo4jTarget
+from headwater_schemas.events import DatasetRef, IncidentAction, IncidentEvent, IncidentScope, OffsetRange
 from headwater_schemas.events.build import lineage_event
 from support.demo_graph import DEMO_INCIDENT, declare_demo, open_demo
 from support.graph.writing import store
@@ -68,6 +69,18 @@ def test_an_open_incident_from_home_to_what_it_reached(page: Page) -> None:
     expect(view).to_contain_text("Nothing has changed since.")
     page.get_by_role("navigation").get_by_role("link", name="Incidents").first.click()
     expect(page.get_by_role("table")).to_contain_text(DEMO_INCIDENT)
+
+
+def test_parts_that_are_bad_since_it_was_recorded(page: Page, demo_graph: Driver) -> None:
+    part = IncidentScope(
+        dataset=DatasetRef("kafka://embedded", "flights.departed"), offsets=(OffsetRange(0, 120, 125),)
+    )
+    body = IncidentEvent(incident=DEMO_INCIDENT, action=IncidentAction.SCOPE_CHANGED, by="ann", scope=(part,))
+    store(demo_graph, [lineage_event(body, producer=PRODUCER, event_time=RECORDED_AT + timedelta(minutes=1))])
+    go(page, f"#/incident/{DEMO_INCIDENT}")
+    changed = section(page, "Changed since it was recorded").locator("li", has_text="flights.departed:")
+    expect(changed).to_contain_text("other parts of it")
+    expect(changed).to_contain_text("new: 0:120..125")
 
 
 @pytest.mark.nightly

@@ -317,12 +317,19 @@ class ReachChange:
     Attributes:
         dataset: name of the dataset, as questions accept it.
         change: REACHED: the dataset holds bad data now. CLEARED: it holds none any more. CHANGED: other parts of it are
-            bad. NOT_REACHED: bad data doesn't reach the dataset any more, because the scope became smaller or is better
-            known.
+            bad, or the certainty of some changed. NOT_REACHED: bad data doesn't reach the dataset any more, because the
+            scope became smaller or is better known.
+        new: for CHANGED: offset ranges, files, versions and other parts that are listed now, and not in the record.
+        gone: for CHANGED: those that are listed in the record, and not now.
+        exact: for CHANGED: false: some parts aren't recorded, or aren't known as ranges, files or versions. Data of
+            `new` may have been bad before, data of `gone` may still be bad, and there may be more of both.
     """
 
     dataset: str
     change: str
+    new: tuple[Part, ...] = ()
+    gone: tuple[Part, ...] = ()
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

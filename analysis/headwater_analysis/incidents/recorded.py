@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,7 +13,8 @@ import msgspec
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
-from headwater_analysis.trace.traced_parts import Part, surest
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, offsets, spans_of, surest
+from headwater_graph.facts.spans import difference
 from headwater_graph.incidents import IncidentState
 from headwater_schemas.events import (
     Certainty,
@@ -31,7 +32,7 @@ MOST_DATASETS: Final = 1_000
 MOST_PARTS: Final = 100
 """Maximum number of parts of a dataset, and of files and offset ranges of a part, that an event names."""
 MOST_BYTES: Final = 400_000
-"""Maximum bytes of the datasets recorded with all their parts (the nearest); others have one part, file or range."""
+"""Maximum bytes of the datasets recorded with their parts (the nearest); others have a digest of them only."""
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
     for one in collected(reach)[:MOST_DATASETS]:
         whole = _dataset(one)
         size += len(msgspec.json.encode(whole))
-        listed.append(whole if size <= MOST_BYTES else _dataset(one, most=1))
+        listed.append(whole if size <= MOST_BYTES else msgspec.structs.replace(whole, parts=()))
     return tuple(sorted(listed, key=lambda one: (one.dataset.namespace, one.dataset.name)))
 
 
@@ -112,37 +113,106 @@ def recorded(state: IncidentState, reach: IncidentReach | None) -> RecordedReach
     """
     if state.reached is None or state.reached_as_of is None:
         return None
-    before = {_name(one.dataset): one for one in state.reached}
     return RecordedReach(
         as_of=state.reached_as_of,
         complete=bool(state.reached_complete),
         datasets=sum(not one.cleared for one in state.reached),
         cleared=sum(one.cleared for one in state.reached),
-        changes=() if reach is None else changes(before, {_name(one.dataset): one for one in reached(reach)}),
+        changes=() if reach is None else changes(state.reached, reach),
     )
 
 
-def changes(before: Mapping[str, ReachedDataset], now: Mapping[str, ReachedDataset]) -> tuple[ReachChange, ...]:
-    """Compare two records. Both map names of datasets to the datasets."""
+def changes(record: Iterable[ReachedDataset], reach: IncidentReach) -> tuple[ReachChange, ...]:
+    """List the differences between a record and today's reach, by name of the dataset."""
+    before = {spelling(one.dataset.namespace, one.dataset.name): one for one in record}
+    now = {spelling(one.asset.namespace, one.asset.name): one for one in collected(reach)[:MOST_DATASETS]}
     found = []
     for name in sorted(before.keys() | now.keys()):
         old, new = before.get(name), now.get(name)
         if new is None:
             found.append(ReachChange(dataset=name, change="NOT_REACHED"))
-        elif old is None or (old.cleared and not new.cleared):
-            found.append(ReachChange(dataset=name, change="CLEARED" if new.cleared else "REACHED"))
-        elif new.cleared and not old.cleared:
+        elif old is None or (old.cleared and new.parts):
+            found.append(ReachChange(dataset=name, change="REACHED" if new.parts else "CLEARED"))
+        elif not new.parts and not old.cleared:
             found.append(ReachChange(dataset=name, change="CLEARED"))
-        elif new.digest != old.digest:
-            found.append(ReachChange(dataset=name, change="CHANGED"))
+        elif _digest(new.parts) != old.digest:
+            found.append(_changed(name, old, new))
     return tuple(found)
 
 
-def _name(ref: DatasetRef) -> str:
-    return spelling(ref.namespace, ref.name)
+def _changed(name: str, old: ReachedDataset, new: CollectedDataset) -> ReachChange:
+    before = [_part_of(each, new.asset) for each in old.parts]
+    is_cut = len(before) < old.part_count or any(MOST_PARTS in (len(one.offsets), len(one.files)) for one in before)
+    every = [*before, *new.parts]
+    return ReachChange(
+        dataset=name,
+        change="CHANGED",
+        new=() if is_cut else _beyond(new.parts, before),
+        gone=_beyond(before, new.parts),
+        exact=not is_cut and len({part.kind for part in every}) == 1 and all(map(_is_listed, every)),
+    )
 
 
-def _dataset(found: CollectedDataset, most: int = MOST_PARTS) -> ReachedDataset:
+def _is_listed(part: Part) -> bool:
+    """Return whether a part is known as ranges, as files that are all listed, or as a whole version."""
+    if part.kind is PartKind.FILES:
+        return part.file_count == len(part.files)
+    return part.kind is PartKind.OFFSETS or (part.kind is PartKind.SNAPSHOT and not part.partitions)
+
+
+def _beyond(parts: Iterable[Part], others: Sequence[Part]) -> tuple[Part, ...]:
+    """Ranges, files and other parts that aren't among the others. Certainties aren't compared."""
+    files = {path for other in others for path in other.files}
+    whole = set(map(_position, others))
+    found = []
+    for part in parts:
+        if part.offsets:
+            # A part without the topic's id may be of any incarnation.
+            same = (each for each in others if None in (each.topic_id, part.topic_id) or each.topic_id == part.topic_id)
+            held = spans_of(span for each in same for span in each.offsets)
+            if left := offsets(difference(spans_of(part.offsets), held)):
+                found.append(replace(part, offsets=left, rows=None))
+        elif part.files:
+            if more := tuple(path for path in part.files if path not in files):
+                found.append(replace(part, files=more, file_count=len(more), rows=None))
+        elif _position(part) not in whole:
+            found.append(part)
+    return tuple(found)
+
+
+def _position(part: Part) -> str:
+    """All fields of a part that a record has, except its certainty, as one text."""
+    return _text(replace(part, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN, possible=False))
+
+
+def _part_of(one: ReachedPart, dataset: Asset) -> Part:
+    """Read a recorded part: the inverse of `_part`. `rows` and `possible` aren't recorded."""
+    kinds = {
+        PartKind.OFFSETS: one.offsets or one.topic_id,
+        PartKind.FILES: one.files or one.file_count is not None,
+        PartKind.CHANGES: one.from_version,
+        PartKind.SNAPSHOT: one.version,
+        PartKind.OTHER: one.position,
+    }
+    return Part(
+        dataset=dataset,
+        kind=next((kind for kind, is_set in kinds.items() if is_set), PartKind.UNKNOWN),
+        certainty=one.certainty,
+        topic_id=one.topic_id,
+        offsets=tuple(OffsetSpan(span.partition, span.from_, span.to_exclusive) for span in one.offsets or ()),
+        files=one.files or (),
+        file_count=one.file_count,
+        format=one.format,
+        version=one.version,
+        from_version=one.from_version,
+        partitions=one.partitions or (),
+        text=one.position,
+        since=one.since,
+        until=one.until,
+    )
+
+
+def _dataset(found: CollectedDataset) -> ReachedDataset:
     parts = sorted(found.parts, key=_text)
     return ReachedDataset(
         dataset=DatasetRef(found.asset.namespace, found.asset.name),
@@ -150,23 +220,27 @@ def _dataset(found: CollectedDataset, most: int = MOST_PARTS) -> ReachedDataset:
         certainty=surest(found.certainties),
         since=found.since,
         cleared=not parts,
-        parts=tuple(_part(part, most) for part in parts[:most]),
+        parts=tuple(map(_part, parts[:MOST_PARTS])),
         part_count=len(parts),
-        digest=hashlib.sha256("\n".join(map(_text, parts)).encode()).hexdigest(),
+        digest=_digest(parts),
     )
 
 
-def _part(part: Part, most: int) -> ReachedPart:
+def _digest(parts: Iterable[Part]) -> str:
+    return hashlib.sha256("\n".join(sorted(map(_text, parts))).encode()).hexdigest()
+
+
+def _part(part: Part) -> ReachedPart:
     return ReachedPart(
         certainty=part.certainty,
         topic_id=part.topic_id,
-        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:most]) or None,
-        files=part.files[:most] or None,
+        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:MOST_PARTS]) or None,
+        files=part.files[:MOST_PARTS] or None,
         file_count=part.file_count,
         format=part.format,
         version=part.version,
         from_version=part.from_version,
-        partitions=part.partitions[:most] or None,
+        partitions=part.partitions[:MOST_PARTS] or None,
         position=part.text,
         since=part.since,
         until=part.until,

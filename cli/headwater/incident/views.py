@@ -30,7 +30,14 @@ from headwater_schemas.events import IncidentAction
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount, first_of
-    from headwater_analysis.incidents.answers import Incident, IncidentBrief, IncidentPage, IncidentReach, RecordedReach
+    from headwater_analysis.incidents.answers import (
+        Incident,
+        IncidentBrief,
+        IncidentPage,
+        IncidentReach,
+        ReachChange,
+        RecordedReach,
+    )
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
     from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
@@ -101,6 +108,7 @@ def incident_view(found: Incident) -> RenderableType:
         parts += _reach(found.reach)
     if found.recorded is not None:
         parts += ["", Text(recorded_words(found.recorded, asked=found.reach is not None))]
+        parts += map(Text, changed_lines(found.recorded))
     elif found.reach is not None:
         parts += [
             "",
@@ -240,6 +248,22 @@ def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
     names = [shortened(each.dataset) for each in recorded.changes]
     listed = f" ({first_of(names, _MOST_NAMED)})" if names else ""
     return f"Since the record of {moment_text(recorded.as_of)}{incomplete}: {changed}{listed}."
+
+
+def changed_lines(recorded: RecordedReach) -> list[str]:
+    """Format new and gone parts of each dataset with other bad parts: `n/orders: new: part-2; gone: part-1`."""
+    changed = [each for each in recorded.changes if each.change == "CHANGED"]
+    more = len(changed) - MOST_ROWS
+    lines = [f"  {shortened(each.dataset)}: {_changed_words(each)}" for each in changed[:MOST_ROWS]]
+    return [*lines, f"  … and {amount(more, 'more dataset')}; --json lists all"] if more > 0 else lines
+
+
+def _changed_words(change: ReachChange) -> str:
+    listed = (("new", change.new), ("gone", change.gone))
+    words = [f"{name}: {first_of(list(map(part_words, parts)), _MOST_NAMED)}" for name, parts in listed if parts]
+    if not change.exact:
+        words.append("not exact: some parts aren't listed in full")
+    return "; ".join(words) or "only the certainty of some parts changed"
 
 
 def notified_lines(found: Incident) -> list[str]:

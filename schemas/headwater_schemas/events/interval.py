@@ -41,7 +41,7 @@ class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
         value: measured value.
         dataset: dataset that was checked; None: the output of the interval or run.
         rule: kind of assertion: COMPLETENESS, UNIQUENESS, VALIDITY, RANGE, REFERENTIAL, FRESHNESS, VOLUME, SCHEMA,
-            PRIVACY, or another word.
+            DRIFT, PRIVACY, or another word.
         severity: severity of a failure, as its tool names it: `error`, `warn`.
         suite: suite or check of the tool.
     """

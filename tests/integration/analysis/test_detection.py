@@ -13,10 +13,12 @@ from headwater_analysis.incidents.actions import opening
 from headwater_analysis.incidents.detection import detect_faults, writes
 from headwater_analysis.incidents.detection.detect_faults import DetectedOutcome, Detection, detect
 from headwater_analysis.incidents.detection.fault_policy import FaultPolicy, default_fault_policy, parse_fault_policy
+from headwater_analysis.incidents.fault_effects import FaultEffect
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
+from headwater_producers.spark import quality
 from headwater_schemas.events import (
     Certainty,
     DatasetRead,
@@ -169,6 +171,54 @@ def test_a_failed_assertion_of_a_run_that_only_read(clean_database: Driver, read
     assert reach is not None
     assert [part.files for each in reach.start for part in each.parts] == [("file:/lake/orders/new",)]
     assert parts(found(reader)) == {}
+
+
+def soda_check(name: str, outcome: str | None, column: str | None = None) -> dict[str, str | None]:
+    return {"name": name, "definition": f"checks for orders:\n  - {name}", "column": column, "outcome": outcome}
+
+
+def test_results_of_tools_open_incidents_by_their_rules(clean_database: Driver, reader: Reader) -> None:
+    """A failed assertion about drift warns. One that passed, or that the tool didn't evaluate, opens nothing."""
+    scan = {
+        "checks": [
+            soda_check("missing_count(id) = 0", "fail", "id"),
+            soda_check("distribution_difference(price, p) < 0.1", "fail", "price"),
+            soda_check("distribution_difference(age, a) < 0.1", "pass", "age"),
+            soda_check("max(price) < 100", "warn", "price"),
+            soda_check("freshness(at) < 1d", None, "at"),
+        ]
+    }
+    unique, reference, passed = (f"test.shop.{name}.0" for name in ("unique_other_id", "relationships_of", "not_null"))
+    results = {
+        "results": [
+            {"unique_id": unique, "status": "fail", "failures": 2},
+            {"unique_id": reference, "status": "warn", "failures": 1},
+            {"unique_id": passed, "status": "pass", "failures": 0},
+        ]
+    }
+    manifest = {"nodes": {unique: {"column_name": "id", "test_metadata": {"name": "unique"}}}}
+    of_soda, of_dbt = quality.soda(scan), quality.dbt(results, manifest)
+    store(
+        clean_database,
+        [
+            ran("load", [RAW], [files_use("/lake/orders", ["a"])], 0, quality=tuple(of_soda)),
+            ran("build", [RAW], [files_use("/lake/other", ["a"])], 10, quality=tuple(of_dbt)),
+            ran("report", [files_use("/lake/orders", ["a"])], [files_use("/lake/report", ["a"])], 20),
+        ],
+    )
+    detection = found(reader)
+    answers = [incident(reader, name) for name, _ in open_all(clean_database, reader, detection)]
+    orders, other = "of file:/lake/orders by jobs/load", "of file:/lake/other by jobs/build"
+    assert {each.brief.cause: each.brief.type for each in answers} == {
+        f"assertion COMPLETENESS on id {orders}": "MISSING_DATA",
+        f"assertion DRIFT on price {orders}": "SCHEMA",
+        f"assertion RANGE on price {orders}": "BAD_RECORDS",
+        f"assertion UNIQUENESS on id {other}": "DUPLICATES",
+        f"assertion REFERENTIAL {other}": "BAD_RECORDS",
+    }
+    effects = {each.brief.cause: each.asked_reach.all_columns for each in answers}
+    assert effects[f"assertion DRIFT on price {orders}"] is FaultEffect.WARNS
+    assert effects[f"assertion RANGE on price {orders}"] is FaultEffect.TAINTS
 
 
 def test_an_assertion_about_nothing_that_is_known(clean_database: Driver, reader: Reader) -> None:

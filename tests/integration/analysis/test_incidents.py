@@ -1,4 +1,4 @@
-"""Reach of incidents on small graphs: parts of a scope, repairs, state that still spreads, and recorded reach."""
+"""Reach of incidents on small graphs: parts of a scope, repairs, and state that still spreads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from headwater_analysis.declaring.files import read_file
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.questions import incident
-from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import Part, PartKind
 from headwater_schemas.events import (
@@ -51,7 +50,7 @@ from support.analysis.chains import (
     topic,
     write,
 )
-from support.analysis.incident_events import INCIDENT, LATER, act, offsets, opened, repaired
+from support.analysis.incident_events import INCIDENT, LATER, act, offsets, opened, recorded, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -609,7 +608,7 @@ def test_a_good_rerun_clears_a_partition_of_the_scope(clean_database: Driver, re
     write(clean_database, events=[bad, used, opened(scope)])
     before = incident(reader, INCIDENT)
     assert before.reach is not None
-    write(clean_database, events=[good, _recorded(before.reach, 1)])
+    write(clean_database, events=[good, recorded(before.reach, 1)])
     found = incident(reader, INCIDENT)
     assert found.recorded is not None
     assert [(each.dataset, each.change) for each in found.recorded.changes] == [("file:/lake/days", "CLEARED")]
@@ -750,43 +749,3 @@ def test_a_query_whose_last_batch_shows_no_state_may_still_write(clean_database:
     write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
     [spreading] = reach(reader).spreading
     assert (spreading.until, spreading.is_over) == (BEGIN + timedelta(minutes=135), False)
-
-
-def _recorded(found: IncidentReach, hours: int) -> LineageEvent:
-    body = reached_event(INCIDENT, found, by="test")
-    return lineage_event(body, producer="test", event_time=LATER + timedelta(hours=hours))
-
-
-def test_what_was_recorded_and_what_has_changed_since(pipeline: Driver, reader: Reader) -> None:
-    """Reached, then another part of the scope, then a repair and a rerun, then a smaller scope."""
-
-    def changes() -> list[tuple[str, str]]:
-        found = incident(reader, INCIDENT)
-        assert found.recorded is not None
-        return [(each.dataset.rpartition("/")[2], each.change) for each in found.recorded.changes]
-
-    write(pipeline, events=[opened(offsets(IN, 15, 16))])
-    assert incident(reader, INCIDENT).recorded is None
-    write(pipeline, events=[_recorded(reach(reader), 1)])
-    recorded = incident(reader, INCIDENT).recorded
-    assert recorded is not None
-    assert (recorded.datasets, recorded.cleared, recorded.complete, recorded.changes) == (3, 0, True, ())
-
-    # With offset 25, 20..30 of `mid` and part-2 are bad too, and of part-2 was made the report.
-    write(pipeline, events=[act(IncidentAction.SCOPE_CHANGED, offsets(IN, 25, 26), at=LATER + timedelta(hours=2))])
-    assert changes() == [("files", "CHANGED"), ("report", "REACHED"), ("in", "CHANGED"), ("mid", "CHANGED")]
-    write(pipeline, events=[_recorded(reach(reader), 3)])
-    assert changes() == []
-
-    good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
-    fixed = act(IncidentAction.REPAIRED, IncidentScope(dataset=MID), at=LATER + timedelta(hours=4))
-    write(pipeline, events=[good, fixed])
-    assert changes() == [("report", "CLEARED"), ("mid", "CLEARED")]
-    write(pipeline, events=[_recorded(reach(reader), 5)])
-    recorded = incident(reader, INCIDENT).recorded
-    assert recorded is not None
-    assert (recorded.datasets, recorded.cleared, recorded.changes) == (2, 2, ())
-
-    smaller = act(IncidentAction.SCOPE_CHANGED, removed=(offsets(IN, 25, 26),), at=LATER + timedelta(hours=6))
-    write(pipeline, events=[smaller])
-    assert changes() == [("files", "CHANGED"), ("report", "NOT_REACHED"), ("in", "CHANGED")], "of mid nothing is left"

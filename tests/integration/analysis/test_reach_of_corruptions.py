@@ -1,7 +1,13 @@
 """Reach of incidents against the truth by record, over seeded worlds and seeded corruptions of them.
 
 Recall is by record: every record that was made from a bad one, and is still there, lies in a part of the answer.
-Precision is by micro-batch and run: what is claimed as EXACT holds a record made from a bad one.
+Precision is by micro-batch and run: what is claimed as EXACT holds a record made from a bad one. In the 10,000
+corruptions of all cases this is true of 0.998 of the outputs of answers that are EXACT in all hops and parts: 6,581 of
+6,596. The other 15 are in eight cases, see `IMPRECISE`.
+
+A declared repair leaves nothing of repaired offsets, files, partitions, batch runs and versions of a job's code. Of
+micro-batches and of a start of a query it removes whole steps: the output of a step stays if one of its micro-batches,
+or one to which state spread its records, doesn't belong to the repair.
 """
 
 from __future__ import annotations
@@ -19,12 +25,12 @@ from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.trace import Part, PartKind
+from headwater_analysis.trace import Hop, Part, PartKind
 from headwater_graph.incidents import IncidentRecord, IncidentState, IncidentStatus
 from headwater_schemas.events import Certainty, IncidentAction, IncidentEvent, IncidentScope
 from headwater_schemas.identity import scope_text
 from support.analysis.chains import BEGIN, write
-from support.analysis.corruptions import Corruption, corruption, nothing
+from support.analysis.corruptions import Corruption, corruption, nothing, widened
 from support.analysis.worlds import Record, Unit, World, Writer
 from support.gate import first_in_gate, in_gate
 
@@ -39,6 +45,10 @@ WORLDS_IN_GATE = 5
 """Worlds of the one case that is in the gate."""
 CORRUPTIONS = 10
 """Corruptions of each world."""
+IMPRECISE = {17: 1, 25: 1, 27: 2, 57: 4, 59: 2, 64: 2, 96: 1, 97: 2}
+"""Number of outputs without a bad record in exact answers, by case; none in other cases.
+
+Their micro-batch read a part of another one's output that has none of its bad records."""
 LATER = BEGIN + timedelta(days=1)
 
 
@@ -156,11 +166,26 @@ class Judge:
         for unit in sorted(gone - covered):
             if unit[0] not in now.whole:
                 yield f"{unit} is gone after the repair of {part_line(repair.scope)}, which doesn't cover it"
-        if repair.title in ("offsets", "several ranges", "files", "whole dataset"):
-            left = covered & now.units if repair.title != "whole dataset" else {unit for unit in covered if unit in now}
-            for unit in sorted(left):
-                yield f"{unit} is still there after the repair of {part_line(repair.scope)}"
+        if repair.scope.query is None or _has_whole_steps(repair.scope, after.blast.hops):
+            repaired = {record.unit for record in self._world.records if repair.removes(record)}
+            for unit in sorted(
+                unit for unit in repaired if unit in (now if repair.title == "whole dataset" else now.units)
+            ):
+                yield f"{unit} is still there after the repair ({repair.title}) of {part_line(repair.scope)}"
+            self._totals[f"units repaired: {repair.title}"] += len(repaired & before.units)
         self._totals["units repaired"] += len(gone & true)
+
+
+def _has_whole_steps(micro_batches: IncidentScope, hops: Iterable[Hop]) -> bool:
+    """True if no step, with the micro-batches to which state spread it, lies only partly in these micro-batches."""
+    first, end = micro_batches.from_batch or 0, (micro_batches.to_batch or 0) + 1
+    for step in (hop.step for hop in hops if hop.step.query_id == micro_batches.query):
+        last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
+        if step.first_batch is None or last is None:
+            return False
+        if {*range(step.first_batch, last + 1)} - {*range(first, end)}:
+            return False
+    return True
 
 
 def _is_exact(found: IncidentReach) -> bool:
@@ -174,7 +199,10 @@ def judged(world: World, reader: Reader, totals: Counter[str]) -> list[str]:
     judge = Judge(world, totals)
     rng = random.Random(f"corruptions {world.seed}")
     bad = [corruption(world, rng) for _ in range(CORRUPTIONS)]
-    repairs = [corruption(world, rng) for _ in range(CORRUPTIONS)]
+    # A step of few micro-batches is rare: every other repair is of all of them.
+    repairs = [
+        repair if n % 2 else widened(world, repair) for n, repair in enumerate(corruption(world, rng) for _ in bad)
+    ]
 
     def question(tx: Transaction) -> list[tuple[IncidentReach, IncidentReach]]:
         return [
@@ -210,7 +238,5 @@ def test_reach_is_the_truth(clean_database: Driver, reader: Reader, case: int, r
     assert not faults, f"{len(faults)} faults:\n" + "\n".join(faults[:30])
     assert totals["corruptions"] == len(worlds) * CORRUPTIONS
     assert totals["answers that are exact"] > totals["corruptions"] // 20, "some of them can be compared exactly"
-    exact, true = totals["outputs of exact answers"], totals["outputs of exact answers with a bad record"]
-    # A micro-batch may read a part of another one's output that has none of its bad records: 15 of the 6,596 outputs
-    # of all cases, but 4 of 39 in one case.
-    assert true >= 0.85 * exact
+    imprecise = totals["outputs of exact answers"] - totals["outputs of exact answers with a bad record"]
+    assert imprecise <= IMPRECISE.get(case, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -21,13 +21,15 @@ class Corruption:
         title: kind of the corruption.
         scope: part of an incident's scope.
         bad: bits of the bad records themselves.
-        covers: whether a declared repair of this scope covers a record.
+        covers: whether a declared repair of this scope may remove a record from the reach.
+        removes: whether it has to: where offsets, files, a partition, or all micro-batches of a step are repaired.
     """
 
     title: str
     scope: IncidentScope
     bad: int
     covers: Callable[[Record], bool]
+    removes: Callable[[Record], bool]
 
 
 def corruption(world: World, rng: random.Random) -> Corruption:
@@ -57,8 +59,19 @@ def nothing(world: World) -> Corruption:
     return _of_ranges("offsets beyond the end", world, world.used_topics[0], (OffsetRange(0, 1_000, 1_010),))
 
 
-def _made(title: str, world: World, scope: IncidentScope, covers: Callable[[Record], bool]) -> Corruption:
-    return Corruption(title, scope, union_of(record.bit for record in world.records if covers(record)), covers)
+def _made(
+    title: str,
+    world: World,
+    scope: IncidentScope,
+    covers: Callable[[Record], bool],
+    removes: Callable[[Record], bool] | None = None,
+) -> Corruption:
+    bad = union_of(record.bit for record in world.records if covers(record))
+    return Corruption(title, scope, bad, covers, removes or covers)
+
+
+def _not_promised(_: Record) -> bool:
+    return False
 
 
 def _of_ranges(title: str, world: World, of: Topic, ranges: tuple[OffsetRange, ...]) -> Corruption:
@@ -113,14 +126,31 @@ def _by_batches(query: Query, first: int, last: int, record: Record) -> bool:
     return any(first <= batch <= last for batch in (record.writer[1], *record.read_by))
 
 
+def _written_by(query: Query, batches: Collection[int], record: Record) -> bool:
+    return record.writer is not None and record.writer[0] == query.stream.name and record.writer[1] in batches
+
+
 def _micro_batches(world: World, rng: random.Random) -> Corruption | None:
     query = rng.choice(world.queries)
     if not query.stream.begun:
         return None
     first = rng.randrange(len(query.stream.begun))
     last = min(len(query.stream.begun) - 1, first + rng.randint(0, 2))
+    return _of_batches(world, query, first, last)
+
+
+def _of_batches(world: World, query: Query, first: int, last: int) -> Corruption:
     scope = IncidentScope(query=query.stream.query_id, from_batch=first, to_batch=last)
-    return _made("micro-batches", world, scope, partial(_by_batches, query, first, last))
+    covers, removes = partial(_by_batches, query, first, last), partial(_written_by, query, range(first, last + 1))
+    return _made("micro-batches", world, scope, covers, removes)
+
+
+def widened(world: World, few: Corruption) -> Corruption:
+    """Widen a corruption of some micro-batches to all of their query; others stay as they are."""
+    for query in world.queries:
+        if query.stream.query_id == few.scope.query:
+            return _of_batches(world, query, 0, len(query.stream.begun) - 1)
+    return few
 
 
 def _run(world: World, rng: random.Random) -> Corruption | None:
@@ -137,7 +167,10 @@ def _run(world: World, rng: random.Random) -> Corruption | None:
     run = rng.choice(runs)
     batches = [entry.batch for entry in query.stream.entries if entry.run == run and not entry.reconciled]
     scope = IncidentScope(run=query.stream.run_id(run))
-    return _made("start of a query", world, scope, partial(_by_batches, query, min(batches), max(batches)))
+    # A step whose state spread from one start into another is no whole step of either: all of its output stays.
+    is_alone = len(runs) == 1 and not any(entry.reconciled for entry in query.stream.entries)
+    removes = partial(_written_by, query, batches) if is_alone or not query.keeps_state else _not_promised
+    return _made("start of a query", world, scope, partial(_by_batches, query, min(batches), max(batches)), removes)
 
 
 def _time(world: World, rng: random.Random) -> Corruption | None:
@@ -170,7 +203,7 @@ def _time(world: World, rng: random.Random) -> Corruption | None:
         # It was written when its step ended: in between isn't recorded.
         return record.unit[0] == of.name and record.writer is not None and since <= ends[record.writer][1] < until
 
-    return _made("processing time", world, scope, covers)
+    return _made("processing time", world, scope, covers, _not_promised)
 
 
 def _event_time(world: World, rng: random.Random) -> Corruption:
@@ -183,7 +216,7 @@ def _event_time(world: World, rng: random.Random) -> Corruption:
     def covers(record: Record) -> bool:
         return record.unit[0] == of.name and record.time in span and bool(record.bit & used)
 
-    return _made("event time", world, scope, covers)
+    return _made("event time", world, scope, covers, _not_promised)
 
 
 def _whole(world: World, rng: random.Random) -> Corruption:

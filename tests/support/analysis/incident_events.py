@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from headwater_analysis.incidents.answers import IncidentReach
+from headwater_analysis.incidents.recorded import reached_event
 from headwater_schemas.events import DatasetRef, IncidentAction, IncidentEvent, IncidentScope, LineageEvent, OffsetRange
 from headwater_schemas.events.build import lineage_event
 from support.analysis.chains import BEGIN
@@ -27,6 +29,13 @@ def opened(*scope: IncidentScope, at: datetime = LATER, of: str = INCIDENT, **mo
 
 def repaired(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
     return act(IncidentAction.REPAIRED, *scope, of=of, at=LATER + timedelta(hours=1))
+
+
+def recorded(reach: IncidentReach, hours: int) -> LineageEvent:
+    """Record of a reach, `hours` after the opening."""
+    return lineage_event(
+        reached_event(INCIDENT, reach, by="test"), producer="test", event_time=LATER + timedelta(hours=hours)
+    )
 
 
 def offsets(of: DatasetRef, start: int, end: int, partition: int = 0) -> IncidentScope:

@@ -80,6 +80,8 @@ def test_severity_and_type_by_rule_unless_the_entry_states_them() -> None:
         (fault(rule="UNIQUENESS"), "DUPLICATES"),
         (fault(rule="FRESHNESS"), "LATE"),
         (fault(rule="SCHEMA"), "SCHEMA"),
+        (fault(rule="DRIFT"), "SCHEMA"),
+        (fault(rule="DRIFT_OF_OUR_OWN"), "BAD_RECORDS"),
         (fault(rule="PRIVACY"), "PRIVACY"),
         (fault(rule="RANGE"), "BAD_RECORDS"),
         (fault(rule="OF_OUR_OWN"), "BAD_RECORDS"),

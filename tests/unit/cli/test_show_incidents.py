@@ -8,10 +8,12 @@ import pytest
 from rich.console import Console, RenderableType
 
 from headwater.incident import views
+from headwater.incident.details import MOST_ROWS
 from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach
 from headwater_analysis.incidents.gate import GateAnswer, Hold
+from headwater_analysis.trace import Part, PartKind
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity
 from support.incidents import AT, BRIEF, a_spreading, an_incident, reach
@@ -91,6 +93,30 @@ def test_what_changed_since_the_record() -> None:
     assert views.recorded_words(RECORDED, asked=False) == (
         "Recorded as of 2025-01-31 12:00:00Z: 1 dataset with bad data, 0 clean again."
     )
+
+
+def test_parts_that_are_new_or_gone_since_the_record() -> None:
+    def files(*names: str) -> tuple[Part, ...]:
+        of = Asset(AssetKind.DATASET, "d", "n", "d")
+        return (Part(dataset=of, kind=PartKind.FILES, certainty=Certainty.EXACT, files=names, file_count=len(names)),)
+
+    changes = (
+        ReachChange(dataset="n/a", change="CHANGED", new=files("p/2", "p/3"), gone=files("p/1")),
+        ReachChange(dataset="n/b", change="CHANGED", new=files("p/2"), exact=False),
+        ReachChange(dataset="n/c", change="CHANGED", exact=False),
+        ReachChange(dataset="n/d", change="CHANGED"),
+        ReachChange(dataset="n/e", change="REACHED"),
+    )
+    assert views.changed_lines(replace(RECORDED, changes=changes)) == [
+        "  n/a: new: 2, 3; gone: 1",
+        "  n/b: new: 2; not exact: some parts aren't listed in full",
+        "  n/c: not exact: some parts aren't listed in full",
+        "  n/d: only the certainty of some parts changed",
+    ]
+    many = tuple(ReachChange(dataset=f"n/{number}", change="CHANGED") for number in range(MOST_ROWS + 2))
+    assert views.changed_lines(replace(RECORDED, changes=many))[MOST_ROWS:] == [
+        "  … and 2 more datasets; --json lists all"
+    ]
 
 
 def test_without_its_reach_the_scope_and_the_record_are_shown() -> None:

@@ -20,7 +20,10 @@ def test_a_word_of_a_tool_has_one_rule(subtests: pytest.Subtests) -> None:
         ("freshness", "FRESHNESS"),
         ("row_count", "VOLUME"),
         ("schema", "SCHEMA"),
+        ("distribution_difference", "DRIFT"),
+        ("expect_column_kl_divergence_to_be_less_than", "DRIFT"),
         ("privacy", "PRIVACY"),
+        ("distribution", None),
         ("custom_sql", None),
         ("", None),
     ]

@@ -1511,6 +1511,9 @@ export type Reach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
 export interface ReachChange {
   dataset: string;
   change: string;
+  new: Part[];
+  gone: Part[];
+  exact: boolean;
 }
 
 export interface ReachedColumn {

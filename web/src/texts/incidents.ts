@@ -73,6 +73,10 @@ export const incidents = {
     changed: "Changed since it was recorded",
     unchanged: "Nothing has changed since.",
     changes: { REACHED: "now reached", CLEARED: "nothing bad is left", CHANGED: "other parts of it", NOT_REACHED: "not reached any more" } as Record<string, string>,
+    newParts: "new:",
+    goneParts: "gone:",
+    changeNotExact: "Not exact: some parts aren't listed in full.",
+    certaintyChanged: "Only the certainty of some parts changed.",
     namedByScope: "names this dataset; what it reached is not recorded",
     since: "bad data since",
     plan: {

@@ -5,7 +5,7 @@ import "./records.css";
 import { useMemo } from "preact/hooks";
 
 import { place, type Place } from "../app/address";
-import type { ActionTaken, Incident, IncidentReach, ResolvedPart } from "../app/answers";
+import type { ActionTaken, Incident, IncidentReach, Part, ReachChange, ResolvedPart } from "../app/answers";
 import { get, part } from "../app/api";
 import { useAsked } from "../app/asked";
 import { count } from "../app/format";
@@ -31,7 +31,7 @@ export function IncidentView({ place: at }: { place: Place<"incident"> }) {
     <div class="view rec">
       <Answer asked={stated}>{(found) => <Stated of={found} />}</Answer>
       {stated.value && <Plan id={id} open={at.query.plan} />}
-      <Answer asked={asked}>{({ reach, recorded, brief }) => reach && <Reached of={reach} at={at} changed={recorded ? recorded.changes.map(({ dataset, change }) => `${dataset}: ${w.changes[change]}`) : null} name={brief.incident} />}</Answer>
+      <Answer asked={asked}>{({ reach, recorded, brief }) => reach && <Reached of={reach} at={at} changed={recorded?.changes ?? null} name={brief.incident} />}</Answer>
       {stated.value && <History of={stated.value} />}
     </div>
   );
@@ -67,7 +67,7 @@ const SCOPE: Column<ResolvedPart>[] = [
   { name: "why", title: w.why, cell: ({ why }) => <span class="anywhere">{why}</span>, value: ({ why }) => why, wide: true },
 ];
 
-function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Place<"incident">; changed: string[] | null; name: string }) {
+function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Place<"incident">; changed: ReachChange[] | null; name: string }) {
   const scope = useMemo(() => [...SCOPE.slice(0, 2), ownersColumn<ResolvedPart>(reach.owners, ({ parts }) => parts.map(({ dataset }) => dataset)), ...SCOPE.slice(2)], [reach]);
   const open = reach.spreading.filter(({ is_over: over }) => !over);
   return (
@@ -84,11 +84,28 @@ function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Plac
       </Section>
       {changed !== null && (
         <Section title={w.changed}>
-          {changed.length === 0 ? <p class="empty">{w.unchanged}</p> : <ul class="lines">{changed.map((line) => <li>{line}</li>)}</ul>}
+          {changed.length === 0 ? <p class="empty">{w.unchanged}</p> : <ul class="lines">{changed.map((change) => <Change of={change} />)}</ul>}
         </Section>
       )}
     </>
   );
+}
+
+const Change = ({ of }: { of: ReachChange }) => (
+  <li>
+    {of.dataset}: {w.changes[of.change]}
+    <Parts title={w.newParts} of={of.new} />
+    <Parts title={w.goneParts} of={of.gone} />
+    {of.change === "CHANGED" && changeNote(of) && <div class="muted">{changeNote(of)}</div>}
+  </li>
+);
+
+const Parts = ({ title, of }: { title: string; of: Part[] }) => (of.length > 0 ? <div>{title} {of.map((one) => <PartCell part={one} named={false} />)}</div> : null);
+
+/** Text about a changed dataset beside its new parts and those that are gone. */
+function changeNote({ new: added, gone, exact }: ReachChange): string | null {
+  if (!exact) return w.changeNotExact;
+  return added.length + gone.length > 0 ? null : w.certaintyChanged;
 }
 
 const HISTORY: Column<ActionTaken>[] = [

@@ -47,6 +47,7 @@ RULE_TYPES: Final = {
     "FRESHNESS": IncidentType.LATE,
     "VOLUME": IncidentType.BAD_RECORDS,
     "SCHEMA": IncidentType.SCHEMA,
+    "DRIFT": IncidentType.SCHEMA,
     "PRIVACY": IncidentType.PRIVACY,
 }
 """Rule of an assertion ⇒ type of the incident."""
