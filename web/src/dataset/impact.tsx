@@ -8,6 +8,7 @@ import { rank, tone } from "../app/palette";
 import { t } from "../app/texts";
 import { Answer, AssetLink, Copy, Link, Section, Tone } from "../parts/basics";
 import { fileName, save } from "../parts/download";
+import { namesOf } from "../parts/people";
 import { Table, csv, type Column } from "../parts/table";
 import { place } from "../app/address";
 import { changeOf, useImpact, type At } from "./questions";
@@ -56,7 +57,7 @@ const ITEMS: Column<ImpactItem>[] = [
   { name: "severity", title: t.columnSeverity, value: ({ severity }) => severity, order: ({ severity }) => rank(severity), cell: ({ severity }) => <Tone severity={severity} /> },
   { name: "asset", title: t.columnHit, value: ({ asset }) => [asset.namespace, asset.name, asset.column].filter(Boolean).join("/"), cell: ({ asset }) => <AssetLink asset={asset} />, width: "26%" },
   { name: "hops", title: t.columnHops, number: true, wide: true, value: ({ hops }) => hops, cell: ({ hops }) => hops },
-  { name: "owners", title: t.columnOwners, value: ({ owners }) => owners.map(({ name }) => name).join(", "), cell: ({ owners }) => owners.map(({ name }) => name).join(", ") || t.noOwner },
+  { name: "owners", title: t.columnOwners, value: ({ owners }) => namesOf(owners), cell: ({ owners }) => namesOf(owners) || t.noOwner },
   { name: "reason", title: t.columnReason, value: ({ reason }) => reason, cell: ({ reason }) => reason, wide: true, width: "30%" },
   { name: "action", title: t.columnAction, value: ({ action }) => action, cell: ({ action }) => action, wide: true },
 ];
@@ -64,13 +65,13 @@ const JOBS: Column<ImpactedJob>[] = [
   { name: "severity", title: t.columnSeverity, value: ({ severity }) => severity, order: ({ severity }) => rank(severity), cell: ({ severity }) => <Tone severity={severity} /> },
   { name: "job", title: t.columnJob, value: ({ job }) => job.name, cell: ({ job }) => <AssetLink asset={job} />, width: "34%" },
   { name: "fails", title: t.columnFails, value: ({ fails }) => (fails ? 1 : 0), cell: ({ fails }) => (fails ? t.yesWord : t.noWord) },
-  { name: "owners", title: t.columnOwners, value: ({ owners }) => owners.map(({ name }) => name).join(", "), cell: ({ owners }) => owners.map(({ name }) => name).join(", ") || t.noOwner },
+  { name: "owners", title: t.columnOwners, value: ({ owners }) => namesOf(owners), cell: ({ owners }) => namesOf(owners) || t.noOwner },
   { name: "reason", title: t.columnReason, value: ({ reason }) => reason, cell: ({ reason }) => reason, wide: true },
 ];
 const CONSUMERS: Column<ReadingConsumer>[] = [
   { name: "name", title: t.columnConsumer, value: ({ name }) => name, cell: ({ key, name }) => <Link to={place("consumer", { key })}>{name}</Link> },
   { name: "type", title: t.columnType, value: ({ type }) => type, cell: ({ type }) => type?.toLowerCase() ?? "–" },
-  { name: "owners", title: t.columnOwners, value: ({ owners }) => owners.map(({ name }) => name).join(", "), cell: ({ owners }) => owners.map(({ name }) => name).join(", ") || t.noOwner },
+  { name: "owners", title: t.columnOwners, value: ({ owners }) => namesOf(owners), cell: ({ owners }) => namesOf(owners) || t.noOwner },
   { name: "contact", title: t.columnContact, value: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", "), cell: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", ") || "–" },
   { name: "notice", title: t.columnNotice, number: true, value: ({ notice_days }) => notice_days, cell: ({ notice_days }) => (notice_days === null ? "–" : t.days(notice_days)) },
 ];

@@ -13,6 +13,7 @@ import { keep, kept, narrow } from "../app/state";
 import { t } from "../app/texts";
 import { Answer, AssetLink, Chip, Facts, Link, State, Time, Tone } from "../parts/basics";
 import { Marks } from "../parts/marks";
+import { namesOf } from "../parts/people";
 import { Table, type Column } from "../parts/table";
 import type { Chosen } from "../stage/stage";
 import type { Side } from "../stage/picture";
@@ -248,7 +249,7 @@ function ArrowJob({ via, columns, waiting }: { via: DrawnEdge["via"][number]; co
           const written = [use.uncommitted && t.notCommitted, use.branch && t.branch(use.branch), use.partition_columns.length && t.partitionedBy(use.partition_columns.join(", ")), use.partitions.slice(0, 5).join(", "), use.partitions.length > 5 && t.more(use.partitions.length - 5)].filter(Boolean).join(", ");
           return written ? [[t.wrote(parted(use.dataset).last), written]] : [];
         }),
-        ...(job.value?.owners.length ? [[t.columnOwners, job.value.owners.map(({ name }) => name).join(", ")] as [string, ComponentChildren]] : []),
+        ...(job.value?.owners.length ? [[t.columnOwners, namesOf(job.value.owners)] as [string, ComponentChildren]] : []),
       ]} />
       <p class="row"><button onClick={() => tweak("dataset", { timeline: via.job.key, from: "", until: "" })}>{t.timelineOfJob}</button> <button class="link" onClick={() => go(placeOf(via.job))}>{t.allOfJob}</button></p>
       {waiting || columns === null ? <p class="note">{waiting ? t.waiting : t.columnsUnknown}</p> : mappings.length === 0 ? <p class="note">{t.columnsUnknown}</p> : (

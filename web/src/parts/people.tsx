@@ -24,6 +24,9 @@ export function ownersOf({ declared, owners }: { declared: Declared | null; owne
   return stated.length ? stated : owners.map(({ name }) => name);
 }
 
+/** Names of owners or other people, as one text. */
+export const namesOf = (people: readonly { name: string }[]): string => people.map(({ name }) => name).join(", ");
+
 /** Owners of the jobs that write a dataset, whom an impact names where the dataset has none of its own. */
 export const ownersOfJobs = (producers: JobUse[]): string[] => [...new Set(producers.flatMap(({ owners }) => owners.map(({ name }) => name)))];
 
@@ -67,7 +70,7 @@ export const Consumers = ({ consumers }: { consumers: ReadingConsumer[] }) => (
     <div class="person">
       <p><Link to={place("consumer", { key: one.key })}>{one.name}</Link> <small class="muted">{[one.type?.toLowerCase(), one.criticality].filter(Boolean).join(", ")}</small></p>
       <Facts rows={[
-        [t.owners, one.owners.map(({ name }) => name).join(", ")],
+        [t.owners, namesOf(one.owners)],
         [t.people.onCall, one.on_call],
         [t.people.contact, one.contact && <Contact text={one.contact} />],
         [t.people.notice, one.notice_days !== null && t.people.noticeDays(count(one.notice_days, "day"))],

@@ -114,7 +114,7 @@ export function Table<Row>(given: Given<Row>) {
     const top = at * ROW;
     if (!virtual) element.querySelector("tr.chosen")?.scrollIntoView({ block: "nearest" });
     else if (top < element.scrollTop || top + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = top - element.clientHeight / 2;
-  }, [chosen, all]);
+  }, [chosen, all.length]);
   const shown = virtual ? all.slice(window.first, window.last) : all;
   const above = virtual ? window.first * ROW : 0;
   const below = virtual ? Math.max(0, all.length - window.last) * ROW : 0;

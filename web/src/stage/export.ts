@@ -6,7 +6,7 @@ import { t } from "../app/texts";
 import { FONT, HEAD, ROW, WIDTH, fitted, heightOf, markAt, marksOf } from "./elements";
 import { pulls } from "./geometry";
 import type { Placed, Point } from "./layout";
-import type { Arrow, Box, Picture } from "./picture";
+import { CHANGE_COLOURS, type Arrow, type Box, type Picture } from "./picture";
 
 const MARGIN = 30;
 /** Chromium and Safari draw no canvas of more pixels on a side. */
@@ -45,7 +45,7 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
     ? [{ x: from.x + 60, y: from.y }, { x: from.x + 60, y: from.y - 24 }, { x: from.x + 150, y: from.y - 24 }, { x: from.x + 150, y: from.y }]
     : [{ x: from.x + WIDTH, y: from.y + HEAD / 2 }, { x: to.x, y: to.y + HEAD / 2 }]);
   const dash = one.line === "observed" && one.change !== "REMOVED" ? "" : ` stroke-dasharray="${one.line === "possible" ? "2 4" : "6 4"}"`;
-  const colour = css(one.change ? { ADDED: "good", REMOVED: "tone-bad", CHANGED: "tone-warn" }[one.change] : "line");
+  const colour = css(one.change ? CHANGE_COLOURS[one.change] : "line");
   const along = labelled(route);
   const label = one.label && placed.labels?.get(one.key) !== null && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
   const columns = one.mappings.flatMap(({ source: input, target: output, direct }) => {
@@ -75,7 +75,7 @@ function boxShape(one: Box, corner: Point | undefined): string {
   if (!corner) return "";
   const { x, y } = corner;
   const height = heightOf(one);
-  const colour = one.severity ? css(`tone-${tone(one.severity)}`) : one.change === "ADDED" ? css("good") : one.change === "REMOVED" ? css("tone-bad") : css(one.start ? "accent" : "border");
+  const colour = one.severity ? css(`tone-${tone(one.severity)}`) : css(one.change ? CHANGE_COLOURS[one.change] : one.start ? "accent" : "border");
   const room = WIDTH - 26 - marksOf(one).length * 18;
   const text = (label: string, size: number, top: number, fill: string, weight = 400, wide = WIDTH - 26): string =>
     `<text x="${x + 16}" y="${y + top}" font-size="${size}" font-weight="${weight}" fill="${fill}">${xml(fitted(label, `${weight} ${size}px ${FONT}`, wide))}</text>`;

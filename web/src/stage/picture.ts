@@ -5,6 +5,9 @@ import type { Asset } from "../app/answers";
 export type Side = "up" | "down";
 export type Change = "ADDED" | "REMOVED" | "CHANGED";
 
+/** Names of the colours in which changes are drawn, here and in exported pictures. */
+export const CHANGE_COLOURS = { ADDED: "good", REMOVED: "tone-bad", CHANGED: "tone-warn" } as const satisfies Record<Change, string>;
+
 export interface Row {
   /** Field path. */
   name: string;

@@ -3,6 +3,7 @@
 import type { StylesheetJson } from "cytoscape";
 
 import { FONT, WIDTH } from "./elements";
+import { CHANGE_COLOURS } from "./picture";
 import { css } from "../app/palette";
 
 export function style(): StylesheetJson {
@@ -94,9 +95,9 @@ export function style(): StylesheetJson {
     { selector: ".dot.good", style: { "background-color": css("good") } },
     { selector: ".dot.bad, .dot.alarm", style: { "background-color": css("tone-bad") } },
     ...tones,
-    { selector: ".box.change-added", style: { "border-color": css("good"), "border-width": 3 } },
-    { selector: ".box.change-removed", style: { "border-color": css("tone-bad"), "border-width": 3, "border-style": "dashed" } },
-    { selector: ".box.change-changed", style: { "border-color": css("tone-warn"), "border-width": 3 } },
+    { selector: ".box.change-added", style: { "border-color": css(CHANGE_COLOURS.ADDED), "border-width": 3 } },
+    { selector: ".box.change-removed", style: { "border-color": css(CHANGE_COLOURS.REMOVED), "border-width": 3, "border-style": "dashed" } },
+    { selector: ".box.change-changed", style: { "border-color": css(CHANGE_COLOURS.CHANGED), "border-width": 3 } },
     {
       selector: "edge",
       style: {
@@ -143,9 +144,9 @@ export function style(): StylesheetJson {
     },
     { selector: ".declared", style: { "line-style": "dashed" } },
     { selector: ".possible", style: { "line-style": "dotted" } },
-    { selector: ".flow.change-added", style: { "line-color": css("good"), "target-arrow-color": css("good"), width: 2.6 } },
-    { selector: ".flow.change-removed", style: { "line-color": css("tone-bad"), "target-arrow-color": css("tone-bad"), "line-style": "dashed", width: 2.6 } },
-    { selector: ".flow.change-changed", style: { "line-color": css("tone-warn"), "target-arrow-color": css("tone-warn"), width: 2.6 } },
+    { selector: ".flow.change-added", style: { "line-color": css(CHANGE_COLOURS.ADDED), "target-arrow-color": css(CHANGE_COLOURS.ADDED), width: 2.6 } },
+    { selector: ".flow.change-removed", style: { "line-color": css(CHANGE_COLOURS.REMOVED), "target-arrow-color": css(CHANGE_COLOURS.REMOVED), "line-style": "dashed", width: 2.6 } },
+    { selector: ".flow.change-changed", style: { "line-color": css(CHANGE_COLOURS.CHANGED), "target-arrow-color": css(CHANGE_COLOURS.CHANGED), width: 2.6 } },
     { selector: ".faded", style: { opacity: 0.3 } },
     {
       selector: ".mapping",

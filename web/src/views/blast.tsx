@@ -12,6 +12,7 @@ import { number, spelling, visible } from "../app/format";
 import { go, tweak } from "../app/navigation";
 import { t } from "../app/texts";
 import { Answer, AssetLink, Copy, Facts, Link, Section, Tone } from "../parts/basics";
+import { namesOf } from "../parts/people";
 import { Table, type Column } from "../parts/table";
 import { ownersColumn } from "./fault";
 import { CertaintyMark, Choice, Downloads, doubts, Field, Hops, Notes, PartCell, partLine, partText, Question, Sentence, stepText, TimeField } from "./hops";
@@ -60,7 +61,7 @@ export function blastSentence(answer: Pick<Blast, "totals" | "hops" | "truncated
 
 /** The answer as plain text. */
 export function ticket(answer: Blast, title: string, address: string): string {
-  const consumers = answer.consumers.map((one) => `- ${[one.name, one.owners.map(({ name }) => name).join(", "), one.on_call, one.contact].filter(Boolean).join(" · ")}`);
+  const consumers = answer.consumers.map((one) => `- ${[one.name, namesOf(one.owners), one.on_call, one.contact].filter(Boolean).join(" · ")}`);
   const { open } = openOf(answer);
   const tainted = answer.tainted.filter(({ parts }) => parts.length).map((one) => `- ${spelling(one.dataset)}: ${one.parts.map(partText).join("; ")} (${r.certainties[one.certainty]})`);
   const clean = answer.tainted.filter(({ parts }) => !parts.length).map((one) => `- ${spelling(one.dataset)}: ${w.cleanAgain}`);
@@ -93,7 +94,7 @@ const TAINTED: Column<TaintedDataset>[] = [
 
 export const CONSUMERS: Column<ReadingConsumer>[] = [
   { name: "name", title: w.consumer, cell: ({ key, name }) => <span class="asset"><Link to={place("consumer", { key })}>{name}</Link></span>, value: ({ name }) => name },
-  { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{owners.map(({ name }) => name).join(", ") || "–"}</span>, value: ({ owners }) => owners.map(({ name }) => name).join(", ") },
+  { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{namesOf(owners) || "–"}</span>, value: ({ owners }) => namesOf(owners) },
   { name: "onCall", title: w.onCall, cell: ({ on_call: onCall }) => onCall ?? "–", value: ({ on_call: onCall }) => onCall },
   { name: "contact", title: w.contact, cell: ({ contact }) => <span class="rec-cell">{contact ?? "–"}</span>, value: ({ contact }) => contact },
   { name: "notice", title: w.notice, cell: ({ notice_days: days }) => (days === null ? "–" : w.noticeDays(days)), value: ({ notice_days: days }) => days },

@@ -11,7 +11,7 @@ import { Text } from "../parts/facet";
 import { Folded, FoldedList } from "../parts/fold";
 import { Head } from "../parts/head";
 import { beyondOf, noneOf } from "../parts/pages";
-import { Contact, Owners, Tags } from "../parts/people";
+import { Contact, Owners, Tags, namesOf } from "../parts/people";
 import { Assertion } from "../parts/runs";
 import { Table, type Column } from "../parts/table";
 
@@ -67,7 +67,7 @@ const columnsOf = ({ freshness_seconds: freshness }: ConsumerDetails): Column<Co
       <><FoldedList most={5} items={columns.map((column) => <Link class="mono" to={place("column", { namespace, name, column })}>{column}</Link>)} />{total > columns.length && <small class="muted">{t.more(total - columns.length)}</small>}</>
     )
   ) },
-  { name: "owners", title: t.owners, cell: (row) => row.owners.map(({ name }) => name).join(", ") || <span class="muted">–</span>, value: (row) => row.owners.map(({ name }) => name).join(" ") || null, wide: true },
+  { name: "owners", title: t.owners, cell: (row) => namesOf(row.owners) || <span class="muted">–</span>, value: (row) => row.owners.map(({ name }) => name).join(" ") || null, wide: true },
   { name: "writers", title: t.versionsTab.by, value: (row) => row.writers.map(({ job }) => job.name).join(" ") || null, cell: (row) => (
     <ul class="lines">{row.writers.map((one) => <li><AssetLink asset={one.job} />{!one.observed && one.declared && <small class="muted"> {t.jobView.declaredOnly}</small>}</li>)}{row.writers_total > row.writers.length && <li class="muted">{t.more(row.writers_total - row.writers.length)}</li>}</ul>
   ) },

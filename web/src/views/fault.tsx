@@ -1,16 +1,15 @@
 // Owners, jobs and columns that a fault reached, and the first bad and last good run of each place in which bad data began.
 
-import type { AffectedJob, Asset, BadSince, DatasetOwners, IncidentReach, OwnerName, ReachedColumn, ReachedVersion, WritingStep } from "../app/answers";
+import type { AffectedJob, Asset, BadSince, DatasetOwners, IncidentReach, ReachedColumn, ReachedVersion, WritingStep } from "../app/answers";
 import { spelling } from "../app/format";
 import { t } from "../app/texts";
 import { AssetLink, Section, Time, Tone } from "../parts/basics";
+import { namesOf } from "../parts/people";
 import { Table, type Column } from "../parts/table";
 import { UsePart } from "../parts/uses";
 import { CertaintyMark } from "./hops";
 
 const w = t.incidentView;
-
-const names = (owners: readonly OwnerName[]): string => owners.map(({ name }) => name).join(", ");
 
 /** A column with the owners of a row's datasets, each once. */
 export function ownersColumn<Row>(known: readonly DatasetOwners[], of: (row: Row) => readonly Asset[]): Column<Row> {
@@ -23,7 +22,7 @@ const JOBS: Column<AffectedJob>[] = [
   { name: "job", title: w.job, cell: ({ job }) => <AssetLink asset={job} under />, value: ({ job }) => spelling(job) },
   { name: "hops", title: w.hops, number: true, width: "64px", cell: ({ depth }) => depth, value: ({ depth }) => depth },
   { name: "certainty", title: t.traces.certainty, cell: ({ certainty }) => <CertaintyMark of={certainty} />, value: ({ certainty }) => certainty },
-  { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{names(owners) || "–"}</span>, value: ({ owners }) => names(owners) },
+  { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{namesOf(owners) || "–"}</span>, value: ({ owners }) => namesOf(owners) },
 ];
 
 /** None is claimed only where nothing on the way is unknown. */
