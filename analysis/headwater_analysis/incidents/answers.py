@@ -304,6 +304,11 @@ class IncidentReach:
         return (*self.start, *self.blast.tainted)
 
     @property
+    def may_spread(self) -> tuple[Spreading, ...]:
+        """Queries that may still write bad data."""
+        return tuple(each for each in self.spreading if not each.is_over)
+
+    @property
     def bad_datasets(self) -> list[Asset]:
         """All datasets with bad data, by name."""
         found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in self.tainted if one.parts}

@@ -116,6 +116,7 @@ def incident(
     incident_id: str,
     *,
     with_reach: bool = True,
+    with_owners: bool = True,
     detailed: bool = True,
     limit: int = LIMIT,
     arrivals: Arrivals | None = None,
@@ -125,6 +126,7 @@ def incident(
     Args:
         incident_id: id of the incident, or the beginning of the id.
         with_reach: whether to compute the reach.
+        with_owners: whether the reach has the owners of datasets, and the jobs that bad data passed through.
         detailed: whether the reach has the reached columns, the first bad and last good runs, and business versions.
         limit: maximum number of steps that bad data passed through.
         arrivals: as in `trace`.
@@ -135,20 +137,34 @@ def incident(
     """
     return reader.read(
         lambda tx: incident_in(
-            tx, incident_id, with_reach=with_reach, detailed=detailed, limit=limit, arrivals=arrivals
+            tx,
+            incident_id,
+            with_reach=with_reach,
+            with_owners=with_owners,
+            detailed=detailed,
+            limit=limit,
+            arrivals=arrivals,
         ),
     )
 
 
 def incident_in(
-    tx: Transaction, incident_id: str, *, with_reach: bool, detailed: bool, limit: int, arrivals: Arrivals | None
+    tx: Transaction,
+    incident_id: str,
+    *,
+    with_reach: bool = True,
+    with_owners: bool = True,
+    detailed: bool,
+    limit: int,
+    arrivals: Arrivals | None,
 ) -> Incident:
     """Return one incident within a transaction; see `incident`."""
     stored, state = stored_incident(tx, incident_id)
     reach = None
     if with_reach:
         reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed)
-        reach = with_affected(tx, reach, detailed=detailed)
+        if with_owners:
+            reach = with_affected(tx, reach, detailed=detailed)
     return Incident(
         brief=brief_of(stored),
         description=state.description,

@@ -119,9 +119,7 @@ def recipients(
     """
 
     def question(tx: Transaction) -> IncidentRecipients:
-        return recipients_of(
-            incident_in(tx, incident_id, with_reach=True, detailed=False, limit=limit, arrivals=arrivals)
-        )
+        return recipients_of(incident_in(tx, incident_id, detailed=False, limit=limit, arrivals=arrivals))
 
     return reader.read(question)
 

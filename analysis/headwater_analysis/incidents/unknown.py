@@ -41,7 +41,7 @@ def left_words(reach: IncidentReach) -> str:
     Names aren't shortened. Empty: certainly nothing is left.
     """
     bad = [asset.spelling for asset in reach.bad_datasets]
-    spreading = [each.query_name or each.query_id for each in reach.spreading if not each.is_over]
+    spreading = [each.query_name or each.query_id for each in reach.may_spread]
     if not bad and not spreading and reach.complete:
         return ""
     found = [f"bad data is left in {amount(len(bad), 'dataset')}{_named(bad)}"]

@@ -310,7 +310,7 @@ def resolve(
     given = GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason, force=force)
     if not given.needs_repair:
         with asking(tenant=run.tenant) as reader:
-            found = questions.incident(reader, incident, detailed=False, arrivals=arrived)
+            found = questions.incident(reader, incident, with_owners=False, detailed=False, arrivals=arrived)
         if left := left_words(found.asked_reach):
             console.warning(shortened(left, 600))
     act(run, incident, given)

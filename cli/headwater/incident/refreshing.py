@@ -101,7 +101,7 @@ def _open(reader: Reader) -> Iterator[str]:
 
 
 def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: str) -> RefreshedIncident:
-    found = incident(reader, incident_id, detailed=False, arrivals=arrived)
+    found = incident(reader, incident_id, with_owners=False, detailed=False, arrivals=arrived)
     differs = is_changed(found)
     if differs:
         event = reach_record(reader, found, by=run.actor)

@@ -177,7 +177,7 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
         clean = sum(not each.parts for each in gone)
         yield titled(f"Replaced, dropped or repaired: parts of {amount(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
-    yield _list("May still spread", [each.text for each in reach.spreading if not each.is_over])
+    yield _list("May still spread", [each.text for each in reach.may_spread])
     yield _list("Not known", list(unknown_sentences(reach)))
 
 

@@ -120,7 +120,7 @@ class _Planner:
         corrections = [each for part in reach.scope if (each := self._correction(part, bad, start, writers))]
         self._add_all(corrections, repair_groups([*bad, *writers]))
         unknown = (*unknown_parts(reach), *(["who wrote the first bad data, beyond a limit"] if is_cut else []))
-        spreading = tuple(each.text for each in reach.spreading if not each.is_over)
+        spreading = tuple(each.text for each in reach.may_spread)
         complete = reach.complete and not is_cut
         return IncidentPlan(
             incident=self._incident,
