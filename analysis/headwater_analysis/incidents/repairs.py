@@ -6,19 +6,21 @@ is written again or declared repaired separately.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headwater_analysis.blast.tainted import Superseded
+from headwater_analysis.trace.batches import Batch, Query, same_topic
+from headwater_analysis.trace.by_time import ends
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.parts import split_by_file, split_by_partition
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of
-from headwater_graph.facts.spans import difference, intersection, union
+from headwater_analysis.trace.parts import joined, split_by_file, split_by_partition
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, StepKind, offsets, spans_of
+from headwater_graph.facts.spans import Spans, difference, intersection, union
 from headwater_graph.incidents import IncidentState
-from headwater_graph.keys import dataset_key, job_key, run_key
+from headwater_graph.keys import dataset_key, job_key, query_key, run_key
 from headwater_graph.words import canonical_path, is_within
-from headwater_schemas.events import IncidentAction, IncidentClock, IncidentScope
+from headwater_schemas.events import Certainty, IncidentAction, IncidentClock, IncidentScope
 from headwater_schemas.identity import scope_text
 
 
@@ -68,10 +70,12 @@ class DeclaredRepairs:
                 continue
             if repair.dataset is not None:
                 taken, left = _of_dataset(repair, left)
-            elif hop is not None and _is_of(self._context, repair, hop):
+            elif hop is None:
+                continue
+            elif _is_of(self._context, repair, hop):
                 taken, left = left, None
             else:
-                continue
+                taken, left = _of_batches(self._context, repair, hop, left)
             if taken is not None:
                 gone.append(Superseded(part=taken, why=repair.why, at=repair.at))
         return left, gone
@@ -106,6 +110,67 @@ def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
     return is_in and _is_at(part, hop)
 
 
+def _of_batches(context: Context, repair: _Repair, hop: Hop, part: Part) -> tuple[Part | None, Part | None]:
+    """Split an output of a step, of which only some micro-batches are repaired: what only these wrote, and the rest."""
+    step = hop.step
+    if step.kind is not StepKind.MICRO_BATCHES or step.query_id is None or step.first_batch is None:
+        return None, part
+    query = context.queries([key := query_key(context.tx.tenant, step.query_id)])[key]
+    if step.last_batch is None or not _may_have_batches(context, repair, query):
+        return None, part
+    batches, complete = ends(context, query, step.first_batch, step.spread_last_batch or step.last_batch)
+    if not complete:
+        return None, part
+    repaired = [batch for batch in batches if _has_batch(repair, batch)]
+    by_repaired = _outputs(context, repaired, part)
+    by_others = _outputs(context, (batch for batch in batches if batch not in repaired), part)
+    exact = [each for each in by_repaired if each.certainty is Certainty.EXACT]
+    if part.kind is PartKind.OFFSETS:
+        ours, others = (
+            spans_of(span for each in found if same_topic(each.topic_id, part.topic_id) for span in each.offsets)
+            for found in (exact, by_others)
+        )
+        return _split_by_offsets(part, difference(ours, others))
+    if part.kind is PartKind.FILES:
+        if any(each.file_count != len(each.files) for each in by_others):
+            return None, part  # another micro-batch may have written files of the same names
+        paths = {path for each in exact for path in each.files} - {path for each in by_others for path in each.files}
+        return split_by_file(part, paths.__contains__)
+    return (part, None) if _write(part) in {*map(_write, exact)} - {*map(_write, by_others)} else (None, part)
+
+
+def _may_have_batches(context: Context, repair: _Repair, query: Query) -> bool:
+    """Return whether some micro-batches of a query may belong to a repair."""
+    if repair.job is not None:
+        return query.job is not None and query.job.key == repair.job
+    if repair.part.run is not None:
+        runs = context.runs([run_key(context.tx.tenant, repair.part.run)])
+        return any(run.properties.get("_query") == query.key for run in runs)
+    return repair.part.query == query.query_id
+
+
+def _has_batch(repair: _Repair, batch: Batch) -> bool:
+    """Return whether a micro-batch of a query of the repair is known to belong to the repair."""
+    part, run = repair.part, batch.run
+    if part.run is not None:
+        return run is not None and run.run_id == part.run
+    if part.code_version is not None and (run is None or run.code_version != part.code_version):
+        return False
+    is_in = (part.from_batch or 0) <= batch.first and (part.to_batch is None or batch.last <= part.to_batch)
+    return is_in and _is_within(part, batch.started_at, batch.ended_at)
+
+
+def _outputs(context: Context, batches: Iterable[Batch], part: Part) -> list[Part]:
+    """Outputs of each micro-batch to the dataset of a part."""
+    written = (part for batch in batches for part in joined([(batch, use) for use in batch.writes()], context.datasets))
+    return [each for each in map(context.datasets.shown, written) if each.dataset.key == part.dataset.key]
+
+
+def _write(part: Part) -> tuple[object, ...]:
+    """Identity of a write: its position, and the time of its micro-batch."""
+    return part.kind, part.format, part.version, part.text, part.since, part.until
+
+
 def _spreads(hop: Hop) -> bool:
     """Return whether the state of the query spread the step's records to later micro-batches."""
     return hop.step.spread_last_batch != hop.step.last_batch
@@ -124,8 +189,14 @@ def _is_at(part: IncidentScope, hop: Hop) -> bool:
     """Return whether a step is known to have run in the part's processing time."""
     if part.since is None and part.until is None:
         return True
-    began, ended = hop.step.started_at, hop.step.ended_at
-    if part.clock is not IncidentClock.PROCESSING or began is None or ended is None or _spreads(hop):
+    return not _spreads(hop) and _is_within(part, hop.step.started_at, hop.step.ended_at)
+
+
+def _is_within(part: IncidentScope, began: datetime | None, ended: datetime | None) -> bool:
+    """Return whether something began and ended in the part's processing time; True if the part has no time span."""
+    if part.since is None and part.until is None:
+        return True
+    if part.clock is not IncidentClock.PROCESSING or began is None or ended is None:
         return False
     return (part.since is None or began >= part.since) and (part.until is None or ended <= part.until)
 
@@ -138,9 +209,10 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
     if repaired.column is not None or repaired.since_last_good:
         return None, part  # other columns may still be bad; the time of the last good run isn't known exactly
     if repaired.since is not None or repaired.until is not None:
-        return (part, None) if _is_written_in(repaired, part) else (None, part)
+        return (part, None) if _is_within(repaired, part.since, part.until) else (None, part)
     if repaired.offsets is not None:
-        return _offsets(repaired, part)
+        given = union((each.partition, each.from_, each.to_exclusive) for each in repaired.offsets)
+        return _split_by_offsets(part, given)
     if repaired.files is not None:
         repaired_paths = [canonical_path(path) for path in repaired.files]
         return split_by_file(part, lambda path: any(is_within(canonical_path(path), each) for each in repaired_paths))
@@ -152,18 +224,11 @@ def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
     return part, None
 
 
-def _is_written_in(repaired: IncidentScope, part: Part) -> bool:
-    if repaired.clock is not IncidentClock.PROCESSING or part.since is None or part.until is None:
-        return False
-    begun = repaired.since is None or part.since >= repaired.since
-    return begun and (repaired.until is None or part.until <= repaired.until)
-
-
-def _offsets(repaired: IncidentScope, part: Part) -> tuple[Part | None, Part | None]:
+def _split_by_offsets(part: Part, given: Spans) -> tuple[Part | None, Part | None]:
+    """Split a part into its given offsets, and the rest."""
     if part.kind is not PartKind.OFFSETS:
         return None, part
     bad = spans_of(part.offsets)
-    given = union((each.partition, each.from_, each.to_exclusive) for each in repaired.offsets or ())
     gone, left = intersection(bad, given), difference(bad, given)
     return (
         replace(part, offsets=offsets(gone), rows=None) if gone else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from headwater_schemas.events import (
     Certainty,
     DatasetRef,
     DatasetUse,
+    IncidentClock,
     IncidentScope,
     JobRef,
     LineageEvent,
@@ -23,9 +25,9 @@ from headwater_schemas.events import (
     TableSnapshot,
     Versions,
 )
-from integration.analysis.test_incidents import AFTER, reach
-from support.analysis.chains import Entry, Stream, files_use, kafka_use, ran, replacing, write
-from support.analysis.incident_events import INCIDENT, opened
+from integration.analysis.test_incidents import AFTER, reach, tainted
+from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran, replacing, topic, write
+from support.analysis.incident_events import INCIDENT, offsets, opened, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -265,3 +267,48 @@ def test_a_rerun_of_the_bad_code_that_overwrites(clean_database: Driver, reader:
     ]
     write(clean_database, events=[*runs, opened(CODE)])
     assert left(reach(reader)) == [("2", EXACT)]
+
+
+def test_some_micro_batches_of_a_step_were_repaired(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """Offsets 15 to 45 are bad: one step of batches 1 to 4, each of which wrote to a table, a topic and a folder.
+
+    It isn't known whether batch 3 alone wrote its offsets. Two batches each wrote day-0 and day-1. Batch n began
+    at 10n seconds.
+    """
+    stream = Stream("q")
+    for n in range(6):
+        ranges = {0: (n * 10, n * 10 + 10)}
+        out = kafka_use("out", ranges, UPPER_BOUND if n == 3 else EXACT)
+        files = files_use("/lake/files", [f"part-{n}", f"day-{n // 3}"])
+        stream.entries.append(Entry(n, (kafka_use("in", ranges, EXACT),), (version(n), out, files)))
+    write(clean_database, stream)
+    job = JobRef("jobs", "q")
+    after_20 = {"since": BEGIN + timedelta(seconds=20), "clock": IncidentClock.PROCESSING}
+    two_days = ["day-0", "day-1"]
+    for title, repair, versions, ranges, files in (
+        (
+            "none",
+            IncidentScope(query=stream.query_id, from_batch=5),
+            "1234",
+            [(0, 10, 50)],
+            [*two_days, *(f"part-{n}" for n in range(1, 5))],
+        ),
+        (
+            "two",
+            IncidentScope(query=stream.query_id, from_batch=2, to_batch=3),
+            "14",
+            [(0, 10, 20), (0, 30, 50)],
+            [*two_days, "part-1", "part-4"],
+        ),
+        ("time", IncidentScope(job=job, **after_20), "1", [(0, 10, 20), (0, 30, 40)], ["day-0", "part-1"]),
+    ):
+        with subtests.test(title):
+            name = f"INC {title}"
+            write(clean_database, events=[opened(offsets(topic("in"), 15, 45), of=name), repaired(repair, of=name)])
+            found = reach(reader, name)
+            [hop] = found.blast.hops
+            assert (hop.step.first_batch, hop.step.last_batch) == (1, 4)
+            assert [version for version, _ in left(found)] == [*versions]
+            assert tainted(found) | {TABLE.name: []} == {"out": ranges, "/lake/files": files, TABLE.name: []}

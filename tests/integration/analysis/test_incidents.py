@@ -704,7 +704,9 @@ def test_a_repaired_run_whose_state_another_run_went_on_with(clean_database: Dri
     write(clean_database, stream, events=events)
     assert tainted(reach(reader)) == {"/lake/windows": sorted(f"part-{n}" for n in range(3, 12))}
     write(clean_database, events=[repaired(IncidentScope(run=stream.run_id(0)))])
-    assert {"part-10", "part-11"} <= set(tainted(reach(reader))["/lake/windows"])
+    assert tainted(reach(reader))["/lake/windows"] == ["part-10", "part-11"]
+    write(clean_database, events=[repaired(IncidentScope(job=JobRef("jobs", "windows"), code_version="v1"))])
+    assert tainted(reach(reader))["/lake/windows"] == []
 
 
 def test_state_that_a_batch_of_the_checkpoint_alone_took_in(clean_database: Driver, reader: Reader) -> None:

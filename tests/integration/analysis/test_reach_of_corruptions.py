@@ -25,12 +25,12 @@ from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.trace import Hop, Part, PartKind
+from headwater_analysis.trace import Part, PartKind
 from headwater_graph.incidents import IncidentRecord, IncidentState, IncidentStatus
 from headwater_schemas.events import Certainty, IncidentAction, IncidentEvent, IncidentScope
 from headwater_schemas.identity import scope_text
 from support.analysis.chains import BEGIN, write
-from support.analysis.corruptions import Corruption, corruption, nothing, widened
+from support.analysis.corruptions import Corruption, corruption, nothing
 from support.analysis.worlds import Record, Unit, World, Writer
 from support.gate import first_in_gate, in_gate
 
@@ -166,26 +166,12 @@ class Judge:
         for unit in sorted(gone - covered):
             if unit[0] not in now.whole:
                 yield f"{unit} is gone after the repair of {part_line(repair.scope)}, which doesn't cover it"
-        if repair.scope.query is None or _has_whole_steps(repair.scope, after.blast.hops):
-            repaired = {record.unit for record in self._world.records if repair.removes(record)}
-            for unit in sorted(
-                unit for unit in repaired if unit in (now if repair.title == "whole dataset" else now.units)
-            ):
+        repaired = {record.unit for record in self._world.records if repair.removes(record)}
+        for unit in sorted(repaired):
+            if unit in (now if repair.title == "whole dataset" else now.units):
                 yield f"{unit} is still there after the repair ({repair.title}) of {part_line(repair.scope)}"
-            self._totals[f"units repaired: {repair.title}"] += len(repaired & before.units)
+        self._totals[f"units repaired: {repair.title}"] += len(repaired & before.units)
         self._totals["units repaired"] += len(gone & true)
-
-
-def _has_whole_steps(micro_batches: IncidentScope, hops: Iterable[Hop]) -> bool:
-    """True if no step, with the micro-batches to which state spread it, lies only partly in these micro-batches."""
-    first, end = micro_batches.from_batch or 0, (micro_batches.to_batch or 0) + 1
-    for step in (hop.step for hop in hops if hop.step.query_id == micro_batches.query):
-        last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
-        if step.first_batch is None or last is None:
-            return False
-        if {*range(step.first_batch, last + 1)} - {*range(first, end)}:
-            return False
-    return True
 
 
 def _is_exact(found: IncidentReach) -> bool:
@@ -199,10 +185,7 @@ def judged(world: World, reader: Reader, totals: Counter[str]) -> list[str]:
     judge = Judge(world, totals)
     rng = random.Random(f"corruptions {world.seed}")
     bad = [corruption(world, rng) for _ in range(CORRUPTIONS)]
-    # A step of few micro-batches is rare: every other repair is of all of them.
-    repairs = [
-        repair if n % 2 else widened(world, repair) for n, repair in enumerate(corruption(world, rng) for _ in bad)
-    ]
+    repairs = [corruption(world, rng) for _ in bad]
 
     def question(tx: Transaction) -> list[tuple[IncidentReach, IncidentReach]]:
         return [

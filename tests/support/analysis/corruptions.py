@@ -22,7 +22,7 @@ class Corruption:
         scope: part of an incident's scope.
         bad: bits of the bad records themselves.
         covers: whether a declared repair of this scope may remove a record from the reach.
-        removes: whether it has to: where offsets, files, a partition, or all micro-batches of a step are repaired.
+        removes: whether it has to.
     """
 
     title: str
@@ -145,14 +145,6 @@ def _of_batches(world: World, query: Query, first: int, last: int) -> Corruption
     return _made("micro-batches", world, scope, covers, removes)
 
 
-def widened(world: World, few: Corruption) -> Corruption:
-    """Widen a corruption of some micro-batches to all of their query; others stay as they are."""
-    for query in world.queries:
-        if query.stream.query_id == few.scope.query:
-            return _of_batches(world, query, 0, len(query.stream.begun) - 1)
-    return few
-
-
 def _run(world: World, rng: random.Random) -> Corruption | None:
     if rng.random() < 0.5:
         names = sorted({record.writer[0] for record in world.records if record.writer and record.writer[1] < 0})
@@ -167,10 +159,8 @@ def _run(world: World, rng: random.Random) -> Corruption | None:
     run = rng.choice(runs)
     batches = [entry.batch for entry in query.stream.entries if entry.run == run and not entry.reconciled]
     scope = IncidentScope(run=query.stream.run_id(run))
-    # A step whose state spread from one start into another is no whole step of either: all of its output stays.
-    is_alone = len(runs) == 1 and not any(entry.reconciled for entry in query.stream.entries)
-    removes = partial(_written_by, query, batches) if is_alone or not query.keeps_state else _not_promised
-    return _made("start of a query", world, scope, partial(_by_batches, query, min(batches), max(batches)), removes)
+    covers, removes = partial(_by_batches, query, min(batches), max(batches)), partial(_written_by, query, batches)
+    return _made("start of a query", world, scope, covers, removes)
 
 
 def _time(world: World, rng: random.Random) -> Corruption | None:
