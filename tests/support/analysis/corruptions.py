@@ -10,7 +10,7 @@ from functools import partial
 
 from headwater_schemas.events import IncidentClock, IncidentScope, JobRef, OffsetRange
 from support.analysis.chains import BEGIN
-from support.analysis.worlds import TICK, Folder, Query, Record, Topic, World, Writer, moment, union_of
+from support.analysis.worlds import TICK, WITH_TABLES, Folder, Query, Record, Topic, World, Writer, moment, union_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def corruption(world: World, rng: random.Random) -> Corruption:
         _code,
         _whole,
     ]
+    kinds += [_version, _version] if world.seed >= WITH_TABLES else []
     while True:
         found = rng.choice(kinds)(world, rng)
         if found is not None and found.bad:
@@ -117,6 +118,16 @@ def _partition(world: World, rng: random.Random) -> Corruption | None:
     of, day = rng.choice(folders), f"dt={rng.randrange(3)}"
     scope = IncidentScope(dataset=of.ref, partition=day)
     return _made("partition", world, scope, lambda record: record.unit[0] == of.name and f"/{day}/" in record.unit[1])
+
+
+def _version(world: World, rng: random.Random) -> Corruption | None:
+    tables = [folder for folder in world.folders if folder.version is not None and folder.ever]
+    if not tables:
+        return None
+    of = rng.choice(tables)
+    unit = of.name, rng.choice(sorted(of.ever))
+    scope = IncidentScope(dataset=of.ref, version=unit[1])
+    return _made("version of a table", world, scope, lambda record: record.unit == unit)
 
 
 def _by_batches(query: Query, first: int, last: int, record: Record) -> bool:

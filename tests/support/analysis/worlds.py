@@ -18,6 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+import msgspec
+
 from headwater_schemas.events import (
     Certainty,
     ColumnEdge,
@@ -26,10 +28,12 @@ from headwater_schemas.events import (
     DatasetUse,
     JobRef,
     LineageEvent,
+    Position,
     ProcessingType,
     RunEvent,
     RunEventType,
     RunRef,
+    TableSnapshot,
     TransformationKind,
     TransformationType,
     Versions,
@@ -44,8 +48,11 @@ _DELAY, _WINDOW = 2, 3
 """Delay of watermarks and length of windows, in ticks; the event time of a record is counted in these too."""
 _KEYS = 4
 
+WITH_TABLES = 1_000
+"""First seed of the worlds with tables and foreachBatch."""
+
 Unit = tuple[str, str]
-"""Name of a dataset, and `partition:offset`, path of a file, or id of the run that wrote an unlisted report."""
+"""Name of a dataset; `partition:offset`, path of a file, version of a table, or id of an unlisted report's run."""
 Writer = tuple[str, int]
 """Name of a query and number of its micro-batch, or id of a batch run and -1."""
 
@@ -101,16 +108,18 @@ class Topic:
 
 @dataclass(slots=True)
 class Folder:
-    """Files, or a report of which no files are listed.
+    """Files, a report of which no files are listed, or a Delta table.
 
     Attributes:
-        files: records of the files that are there, by path.
-        ever: paths of all files that were ever there.
+        files: records of the files that are there, by path; of a table: by the version that added them.
+        ever: likewise, all that were ever there.
         listed: whether events list its files.
+        version: latest version of a table, -1 before the first; None: no table.
     """
 
     name: str
     listed: bool = True
+    version: int | None = None
     files: dict[str, list[Record]] = field(default_factory=dict)
     ever: dict[str, list[Record]] = field(default_factory=dict)
 
@@ -118,6 +127,15 @@ class Folder:
     def ref(self) -> DatasetRef:
         """Dataset of the folder."""
         return DatasetRef("file", self.name)
+
+    def use(self) -> DatasetUse:
+        """Report of all that is there now."""
+        if self.version is not None:
+            snapshot = TableSnapshot(format="delta", snapshot_id=str(self.version))
+            return DatasetUse(dataset=self.ref, position=Position(table_snapshot=snapshot), certainty=Certainty.EXACT)
+        prefix = f"file:{self.name}/"
+        names = [path.removeprefix(prefix) for path in self.files]
+        return files_use(self.name, names) if self.listed else DatasetUse(dataset=self.ref)
 
     def remove(self, paths: Iterable[str]) -> None:
         """Overwrite some files."""
@@ -174,7 +192,8 @@ class World:
     """A pipeline, the events of its history, and every record that it made. Several worlds go into one graph.
 
     Args:
-        seed: all of it follows from this number.
+        seed: all of it follows from this number. From `WITH_TABLES` on, some folders are Delta tables, and some queries
+            write several outputs in a function of foreachBatch, each made from one input alone.
 
     Attributes:
         events: events that are to be stored.
@@ -188,6 +207,7 @@ class World:
         self.records: list[Record] = []
         self.events: list[LineageEvent] = []
         self._random = rng = random.Random(f"world {seed}")
+        self._has_tables = seed >= WITH_TABLES
         self.sources = [self._topic(f"source{n}") for n in range(rng.randint(1, 2))]
         self.topics, self.folders = list(self.sources), list[Folder]()
         self.queries: list[Query] = []
@@ -221,17 +241,19 @@ class World:
 
     def _add_query(self, n: int) -> None:
         rng = self._random
-        kind = rng.choice(["map", "map", "filter", "window", "update", "join", "both"])
-        sources = rng.sample(self.topics, 2) if kind == "join" and len(self.topics) > 1 else [rng.choice(self.topics)]
-        kind = "map" if kind == "join" and len(sources) < 2 else kind
+        kinds = ["map", "map", "filter", "window", "update", "join", "both"]
+        kind = rng.choice([*kinds, "each", "each"] if self._has_tables else kinds)
+        pair = kind in ("join", "each")
+        sources = rng.sample(self.topics, 2) if pair and len(self.topics) > 1 else [rng.choice(self.topics)]
+        kind = "map" if pair and len(sources) < 2 else kind
         sinks: list[Topic | Folder] = []
-        for each in range(2 if kind == "both" else 1):
+        for each in range(2 if kind in ("both", "each") else 1):
             if rng.random() < 0.5:
                 made = self._topic(f"topic{n}{each}")
                 self.topics.append(made)
                 sinks.append(made)
             else:
-                folder = Folder(f"/lake/{self._name}/files{n}{each}")
+                folder = self._folder(f"files{n}{each}", listed=True)
                 self.folders.append(folder)
                 sinks.append(folder)
         query = Query(kind, Timed(f"{self._name} q{n} {kind}"), sources, sinks)
@@ -239,6 +261,11 @@ class World:
         if kind in drops:
             query.plan = self._plan(query, drops[kind])
         self.queries.append(query)
+
+    def _folder(self, name: str, *, listed: bool) -> Folder:
+        if self._has_tables and self._random.random() < 0.5:
+            return Folder(f"/lake/{self._name}/{name}", listed=False, version=-1)
+        return Folder(f"/lake/{self._name}/{name}", listed)
 
     def _plan(self, query: Query, kind: TransformationKind) -> str:
         edge = ColumnEdge(output=1, input=0, input_field="x", type=TransformationType.INDIRECT, kind=kind)
@@ -253,7 +280,9 @@ class World:
         rng = self._random
         kind = rng.choice(["overwrite", "overwrite", "append", "partition"])
         sources = rng.sample(self.folders, rng.randint(1, min(2, len(self.folders))))
-        sink = Folder(f"/lake/{self._name}/{kind}{n}", listed=kind != "overwrite" or rng.random() < 0.5)
+        listed = kind != "overwrite" or rng.random() < 0.5
+        name = f"{kind}{n}"
+        sink = Folder(f"/lake/{self._name}/{name}") if kind == "partition" else self._folder(name, listed=listed)
         self.folders.append(sink)
         self.jobs.append(Job(kind, f"{self._name} j{n} {kind}", sources, sink, rng.randint(0, 3), rng.randint(1, 4)))
 
@@ -299,11 +328,19 @@ class World:
         stream.begun[batch] = BEGIN + timedelta(seconds=at)
         query.run += bool(batch) and rng.random() < 0.15
         before = query.watermark
-        made, coarse = self._compute(query, batch, read)
+        computed = [self._compute(query, batch, read)]
+        if query.kind == "each":
+            computed = [
+                self._compute(query, batch, [record for record in read if record.unit[0] == source.name])
+                for source in query.sources
+            ]
         reconciled = stream.name == self._reconciled and rng.random() < 0.3
         outputs = []
-        for sink in query.sinks:
+        for number, sink in enumerate(query.sinks):
+            made, coarse = computed[number % len(computed)]
             use = self._write(sink, made, (stream.name, batch), coarse)
+            if query.kind == "each":
+                use = msgspec.structs.replace(use, inputs=(query.sources[number].ref,))
             # A checkpoint has the files that were written, but not the offsets.
             outputs.append(
                 kafka_use(sink.name, None, Certainty.UNKNOWN) if reconciled and isinstance(sink, Topic) else use
@@ -384,27 +421,23 @@ class World:
             return kafka_use(sink.name, ranges, Certainty.EXACT)
         parts = [made[::2], made[1::2]] if len(made) > 3 else [made]
         names = [f"part-{writer[1]}-{n}" for n, part in enumerate(parts) if part]
-        self._files(sink, dict(zip(names, parts, strict=False)), writer, coarse)
-        return files_use(sink.name, names)
+        return self._add(sink, dict(zip(names, parts, strict=False)), writer, coarse)
 
-    def _files(self, sink: Folder, parts: dict[str, Sequence[Made]], writer: Writer, coarse: int) -> None:
+    def _add(self, sink: Folder, parts: dict[str, Sequence[Made]], writer: Writer, coarse: int) -> DatasetUse:
+        """Write files, a report, or a version of a table. Return what is reported of them."""
+        if sink.version is not None:
+            sink.version += 1
         for name, part in parts.items():
             path = f"file:{sink.name}/{name}" if sink.listed else writer[0]
-            sink.files[path] = sink.ever[path] = []
+            path = path if sink.version is None else str(sink.version)
+            sink.files[path] = sink.ever[path] = kept = sink.files.get(path, [])
             for each in part:
-                self._keep(sink.files[path], (sink.name, path), writer, each, coarse)
+                self._keep(kept, (sink.name, path), writer, each, coarse)
+        return files_use(sink.name, list(parts)) if sink.listed else sink.use()
 
     def _run(self, job: Job, at: int) -> None:
         rng = self._random
         read = [record for source in job.sources for records in source.files.values() for record in records]
-        uses: list[DatasetUse | DatasetRef] = []
-        for source in job.sources:
-            prefix = f"file:{source.name}/"
-            uses.append(
-                files_use(source.name, [path.removeprefix(prefix) for path in source.files])
-                if source.listed
-                else source.ref
-            )
         if not read:
             return
         by_key: dict[int, list[Record]] = defaultdict(list)
@@ -412,21 +445,19 @@ class World:
             by_key[record.key].append(record)
         made = [Made(group, frozenset(), max(r.time for r in group), key) for key, group in sorted(by_key.items())]
         writer, coarse = (f"{job.name} {at}", -1), union_of(record.coarse for record in read)
-        name, write = f"part-{at}", DatasetUse(dataset=job.sink.ref)
+        name, uses = f"part-{at}", [source.use() for source in job.sources]
         if job.kind == "partition":
             day = f"dt={rng.randrange(3)}"
-            name = f"{day}/{name}"
-            if rng.random() < 0.7:
+            overwrites = rng.random() < 0.7
+            if overwrites:
                 job.sink.remove(path for path in job.sink.files if f"/{day}/" in path)
-                write = overwriting(files_use(job.sink.name, [name]), day)
-            else:
-                write = files_use(job.sink.name, [name])
+            write = self._add(job.sink, {f"{day}/{name}": made}, writer, coarse)
+            write = overwriting(write, day) if overwrites else write
         elif job.kind == "append":
-            write = files_use(job.sink.name, [name])
+            write = self._add(job.sink, {name: made}, writer, coarse)
         else:
             job.sink.remove(job.sink.files)
-            write = replacing(files_use(job.sink.name, [name]) if job.sink.listed else job.sink.ref)
-        self._files(job.sink, {name: made}, writer, coarse)
+            write = replacing(self._add(job.sink, {name: made}, writer, coarse))
         code = f"v{at // TICK // 4}"
         self.events.append(ran(job.name, uses, [write], at, versions=Versions(code=code)))
 
