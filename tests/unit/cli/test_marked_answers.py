@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 from headwater.graph_command import Shown, marked, show
 from headwater_analysis.freshness import NOT_REPORTED
 from headwater_analysis.incidents.answers import IncidentMark, IncidentMarks
 from headwater_schemas.events import Certainty, IncidentSeverity
 from support.incidents import AT
+
+if TYPE_CHECKING:
+    import pytest
 
 MARK = IncidentMark(
     key="k",
