@@ -153,6 +153,12 @@ class IncidentState:
     history: list[IncidentRecord] = field(default_factory=list)
 
     @property
+    def undeclared_consumers(self) -> tuple[str, ...]:
+        """Consumers of the scope that aren't declared repaired, by name."""
+        repaired = {part.consumer for part in self.repaired.values()}
+        return tuple(sorted({part.consumer for part in self.scope.values() if part.consumer is not None} - repaired))
+
+    @property
     def is_open(self) -> bool:
         """True if it was opened and isn't Resolved."""
         return self.status is not None and self.status is not IncidentStatus.RESOLVED

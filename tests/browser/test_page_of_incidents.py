@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from headwater_analysis.declaring.files import read_file
 from headwater_analysis.incidents.actions import PRODUCER
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.incidents.recorded import reached_event
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 
 DEPARTED = dataset("kafka://embedded", "flights.departed")
+CRITICAL = """\
+set: more
+namespace: kafka://embedded
+consumers:
+  - {name: alarms, reads: [flights.enriched], criticality: medium}
+  - {name: billing, reads: [flights.enriched], criticality: tier-0}
+"""
 RECORDED_AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
@@ -37,14 +45,16 @@ def page(chromium: Browser, served: str, demo_graph: Driver, stack: StackUnderTe
     """The page over the demo's graph, in which an incident is open whose reach was recorded."""
     declare_demo(demo_graph)
     open_demo(demo_graph)
-    target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    found = incident(Reader(demo_graph, target), DEMO_INCIDENT).reach
-    assert found is not None
-    body = reached_event(DEMO_INCIDENT, found, by="ann")
+    found = incident(Reader(demo_graph, target_of(stack)), DEMO_INCIDENT)
+    body = reached_event(DEMO_INCIDENT, found.asked_reach, by="ann")
     store(demo_graph, [lineage_event(body, producer=PRODUCER, event_time=RECORDED_AT)])
     with without_errors(chromium, width=1440) as opened:
         opened.goto(served)
         yield opened
+
+
+def target_of(stack: StackUnderTest) -> Neo4jTarget:
+    return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
 
 
 def go(page: Page, address: str) -> None:
@@ -67,8 +77,33 @@ def test_an_open_incident_from_home_to_what_it_reached(page: Page) -> None:
     expect(section(page, "What is bad")).to_contain_text("offsets 0:100..120")
     expect(section(page, "History 3 actions")).to_contain_text("Looking at the source.")
     expect(view).to_contain_text("Nothing has changed since.")
+    expect(section(page, "Not known to be reached")).to_contain_text("No known job read the bad data in")
+    expect(section(page, "Can't be known")).to_have_count(0)
     page.get_by_role("navigation").get_by_role("link", name="Incidents").first.click()
     expect(page.get_by_role("table")).to_contain_text(DEMO_INCIDENT)
+
+
+def test_consumers_have_their_criticality_the_worst_first(page: Page, demo_graph: Driver) -> None:
+    store(demo_graph, read_file("more.yaml", CRITICAL).events(1, tenant="default", event_time=RECORDED_AT))
+    go(page, f"#/incident/{DEMO_INCIDENT}")
+    consumers = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="Criticality")).first
+    rows = consumers.get_by_role("row")
+    for number, shown in ((1, ("billing", "tier-0")), (2, ("alarms", "medium"))):
+        for text in shown:
+            expect(rows.nth(number)).to_contain_text(text)
+
+
+def test_the_drawn_blast_has_the_start_and_every_dataset_that_it_reached(
+    page: Page, demo_graph: Driver, stack: StackUnderTest
+) -> None:
+    reach = incident(Reader(demo_graph, target_of(stack)), DEMO_INCIDENT).asked_reach
+    go(page, f"#/incident/{DEMO_INCIDENT}?view=graph")
+    drawn(page)
+    boxes = page.evaluate("() => window.headwater.picture.boxes")
+    assert {box["whole"] for box in boxes if box["start"]} == {"kafka://embedded/flights.departed"}
+    tainted = {box["whole"] for box in boxes if box["severity"] == "TAINTED"}
+    assert tainted == {each.dataset.spelling for each in reach.blast.tainted}
+    assert len(tainted) > 3
 
 
 def test_parts_that_are_bad_since_it_was_recorded(page: Page, demo_graph: Driver) -> None:

@@ -98,6 +98,12 @@ def open_demo(driver: Driver) -> None:
 
 def restate_demo(driver: Driver) -> None:
     """Write a rerun of the demo's last job, after the incident was opened and as a campaign with its id."""
+    began, ended = (_OPENED_AT + timedelta(minutes=minutes) for minutes in (30, 31))
+    store(driver, [rerun_of_report(DEMO_INCIDENT, began, ended)])
+
+
+def rerun_of_report(campaign: str, began: datetime, ended: datetime) -> LineageEvent:
+    """End of a rerun of the demo's last job, which overwrites its output."""
     [report] = [
         event
         for event in demo_events()
@@ -107,11 +113,10 @@ def restate_demo(driver: Driver) -> None:
         and event.job.name == "flights.daily_report"
     ]
     assert report.run_event is not None
-    began, ended = (_OPENED_AT + timedelta(minutes=minutes) for minutes in (30, 31))
-    context = RunContext(campaign=DEMO_INCIDENT)
+    context = RunContext(campaign=campaign)
     body = msgspec.structs.replace(report.run_event, started_at=began, ended_at=ended, context=context)
     run = RunRef("5f1c7a52-6f0e-7c1c-9d0f-2b6c0d8f4e11")
-    store(driver, [lineage_event(body, job=report.job, run=run, producer=report.producer, event_time=ended)])
+    return lineage_event(body, job=report.job, run=run, producer=report.producer, event_time=ended)
 
 
 def record() -> int:

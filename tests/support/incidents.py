@@ -18,6 +18,7 @@ from headwater_analysis.incidents.answers import (
     ScopePart,
     Spreading,
 )
+from headwater_analysis.incidents.unknown import with_unknown
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part, PartKind
 from headwater_analysis.trace.traced_parts import OffsetSpan
@@ -62,6 +63,7 @@ def reach(
     is_unknown: bool = False,
     truncated: bool = False,
     spreading: tuple[Spreading, ...] = (),
+    undeclared: tuple[str, ...] = (),
 ) -> IncidentReach:
     """A reach of as many datasets.
 
@@ -71,6 +73,7 @@ def reach(
         unknown_extent: u0 …, of which some part is bad.
         is_unknown: whether bad data of a part of the scope can't be known.
         truncated: whether a limit was reached.
+        undeclared: consumers of the scope that aren't declared repaired.
     """
     gone = Superseded(part=offsets("c0"), why="Declared repaired by ann: Ran again.", at=AT)
     found = (
@@ -105,7 +108,17 @@ def reach(
         why="The graph doesn't have this dataset." if is_unknown else "",
     )
     complete = not truncated and not is_unknown
-    return IncidentReach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
+    return with_unknown(
+        IncidentReach(
+            as_of=AT,
+            scope=(scope,),
+            start=(),
+            blast=blast,
+            spreading=spreading,
+            complete=complete,
+            undeclared_consumers=undeclared,
+        )
+    )
 
 
 def a_spreading(name: str | None, *, is_over: bool = False) -> Spreading:

@@ -26,6 +26,7 @@ import difflib
 import io
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,8 +75,13 @@ def run(example: Example) -> str:
     return "".join(f"{line}\n" for line in lines if not _USING.fullmatch(line))
 
 
-def check_page(name: str) -> None:
-    """Every example of `docs/analysis/<name>` prints what the page says."""
+def check_page(name: str, run: Callable[[Example], str] = run) -> None:
+    """Every example of `docs/analysis/<name>` prints what the page says.
+
+    Args:
+        name: name of the page.
+        run: runs an example and returns its output as the page has it.
+    """
     page = PAGES / name
     found = examples(page)
     assert found, f"{name} has no examples"

@@ -105,6 +105,7 @@ class Prepared:
     Attributes:
         incident: id of the incident.
         event: the event.
+        left: for RESOLVED: bad data that is left or possibly left, as a sentence; empty: certainly nothing is left.
         carried: for MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None:
             that incident already has all these parts.
         was_open: whether the incident was open before. An opening then adds its parts to the open incident of its
@@ -114,6 +115,7 @@ class Prepared:
     incident: str
     event: LineageEvent
     was_open: bool
+    left: str = ""
     carried: LineageEvent | None = None
 
     @property
@@ -230,12 +232,13 @@ def action(
             resolution=given.resolution,
         )
         event = _event(body, tx.tenant, now)
-        if given.needs_repair and (left := left_words(reach_of(tx, state, arrivals=arrivals))):
+        left = left_words(reach_of(tx, state, arrivals=arrivals)) if given.action is IncidentAction.RESOLVED else ""
+        if left and given.needs_repair:
             raise QuestionError(
                 f"{incident} isn't repaired: {left} Repair it, declare parts repaired, or add `force`.",
                 field="resolution",
             )
-        return Prepared(incident=incident, event=event, was_open=state.is_open, carried=carried)
+        return Prepared(incident=incident, event=event, was_open=state.is_open, left=left, carried=carried)
 
     return reader.read(question)
 

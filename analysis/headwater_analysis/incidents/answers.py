@@ -265,6 +265,13 @@ class IncidentReach:
             repaired.
         spreading: queries whose state took in bad records.
         complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        not_known_to_be_reached: data that no link of the graph leads to, although bad data may have reached it: parts
+            of the scope without data in the graph, data beyond a limit, and data of jobs that the graph doesn't know.
+            Sentences.
+        cannot_be_known: bad data whose extent can't be known, because runs or micro-batches record too little.
+            Sentences.
+        undeclared_consumers: consumers of the scope that nobody declared repaired, by name. The graph has no data of
+            consumers, so it can't show their repair.
         columns: columns that the fault reached, of datasets with bad data; the strongest effect first, at most 1,000.
             Columns in which the fault began aren't listed. No further column is affected, unless `columns_unknown`,
             `columns_truncated` or `all_columns` states so.
@@ -287,6 +294,9 @@ class IncidentReach:
     blast: Blast
     spreading: tuple[Spreading, ...]
     complete: bool
+    not_known_to_be_reached: tuple[str, ...] = ()
+    cannot_be_known: tuple[str, ...] = ()
+    undeclared_consumers: tuple[str, ...] = ()
     columns: tuple[ReachedColumn, ...] = ()
     columns_unknown: tuple[UnknownColumns, ...] = ()
     columns_truncated: bool = False

@@ -15,6 +15,7 @@ from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
 from headwater_analysis.incidents.scope import scope_part
 from headwater_analysis.incidents.spreading import spreading
+from headwater_analysis.incidents.unknown import with_unknown
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.context import Context
@@ -53,7 +54,7 @@ def reach_of(
     columns = ColumnReach()
     if detailed:
         columns = reached_columns(context, state, origins, found.hops, (*start, *found.tainted))
-    return IncidentReach(
+    reach = IncidentReach(
         as_of=now,
         scope=tuple(
             ResolvedPart(
@@ -71,6 +72,7 @@ def reach_of(
         complete=not found.truncated
         and not context.cut
         and all(origin.certainty is not Certainty.UNKNOWN for origin in origins),
+        undeclared_consumers=state.undeclared_consumers,
         columns=columns.columns,
         columns_unknown=columns.unknown,
         columns_truncated=columns.truncated,
@@ -78,6 +80,7 @@ def reach_of(
         restricts=columns.restricts,
         since=bad_since(context, origins, found.hops, limit=limit) if detailed else (),
     )
+    return with_unknown(reach)
 
 
 def _start(

@@ -6,12 +6,15 @@ headwater_unknownOutputs    a write with an unknown target
 headwater_nothingWritten    a write that found nothing to write
 headwater_state             operators that keep state or dropped late rows
 headwater_capture           callbacks that became no events
+headwater_uncheckedInputs   writes whose inputs weren't checked for bad data
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
+
+from headwater_analysis.amounts import amount
 
 Facet: TypeAlias = Mapping[str, Any]
 
@@ -83,8 +86,18 @@ def _capture(facet: Facet) -> Iterator[str]:
     yield f"lineage is missing: {dropped:,} callbacks were dropped, and {failed:,} couldn't be read"
 
 
+def _unchecked_inputs(facet: Facet) -> Iterator[str]:
+    writes, reason = int(facet["writes"]), facet.get("reason") or "not reported"
+    went_on = "the write" if writes == 1 else "the writes"
+    yield (
+        f"the inputs of {amount(writes, 'write')} weren't checked for bad data, and {went_on} went on; latest reason: "
+        f"{reason}"
+    )
+
+
 _NOTES: Final[Mapping[str, Callable[[Facet], Iterator[str]]]] = {
     "headwater_capture": _capture,
+    "headwater_uncheckedInputs": _unchecked_inputs,
     "headwater_gaps": _gaps,
     "headwater_uncommitted": _uncommitted,
     "headwater_unknownOutputs": _unknown_outputs,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from headwater.console import JsonOption, console, shortened
 from headwater.graph_command import Ask, Shown, document, graph_command
-from headwater.graph_reader import asking, in_words
+from headwater.graph_reader import in_words
 from headwater.incident import views
 from headwater.incident.acting import (
     WAIT_SECONDS,
@@ -50,7 +50,6 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
     from headwater_analysis.incidents.planning.plan import plan
     from headwater_analysis.incidents.planning.planned import IncidentPlan
-    from headwater_analysis.incidents.unknown import left_words
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -308,11 +307,6 @@ def resolve(
     """
     result = _stated(resolution, "RESOLUTION")
     given = GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason, force=force)
-    if not given.needs_repair:
-        with asking(tenant=run.tenant) as reader:
-            found = questions.incident(reader, incident, with_owners=False, detailed=False, arrivals=arrived)
-        if left := left_words(found.asked_reach):
-            console.warning(shortened(left, 600))
     act(run, incident, given)
 
 

@@ -178,6 +178,8 @@ def perform(
         if dry_run:
             console.result(msgspec.to_builtins(prepared.event))
             return
+        if prepared.left:
+            console.warning(shortened(prepared.left, 600))
         publish(settings, prepared.events)
         found = None
         if run.wait_seconds:

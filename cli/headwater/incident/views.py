@@ -40,7 +40,7 @@ with without("numpy", "pandas"):
     )
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
-    from headwater_analysis.incidents.unknown import unknown_parts, unknown_sentences
+    from headwater_analysis.incidents.unknown import undeclared_words, unknown_parts
     from headwater_analysis.owners import OwnerName
 
 _MOST_PARTS: Final = 20
@@ -178,7 +178,8 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
         yield titled(f"Replaced, dropped or repaired: parts of {amount(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
     yield _list("May still spread", [each.text for each in reach.may_spread])
-    yield _list("Not known", list(unknown_sentences(reach)))
+    yield _list("Not known to be reached", reach.not_known_to_be_reached)
+    yield _list("Can't be known", reach.cannot_be_known)
 
 
 def _bad_table(assets: Sequence[CollectedDataset], owners: Mapping[str, tuple[OwnerName, ...]]) -> Table:
@@ -229,8 +230,8 @@ def reach_summary(found: Incident) -> str:
     clean = len({(each.dataset.namespace, each.dataset.name) for each in found.reach.tainted}) - len(bad)
     words = f"{amount(len(bad), 'dataset')} with bad data, {clean:,} clean again"
     words += f", {amount(len(found.reach.blast.consumers), 'consumer')} to notify"
-    unknown = unknown_words(found.reach)
-    return f"{words}; {unknown}." if unknown else f"{words}."
+    further = filter(None, (undeclared_words(found.reach), unknown_words(found.reach)))
+    return f"{'; '.join((words, *further))}."
 
 
 def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:

@@ -146,10 +146,12 @@ class PublishedAction:
         incident: id of the incident.
         was_open: true if the incident was open before: an opening only added its parts to the open incident of its
             cause.
+        left: for RESOLVED: bad data that is left or possibly left, as a sentence; null: certainly nothing is left.
     """
 
     incident: str
     was_open: bool
+    left: str | None
 
 
 @router.post(INCIDENTS, status_code=201, response_model=PublishedAction, operation_id="open_incident")
@@ -183,4 +185,5 @@ async def _published(request: HttpRequest, prepare: Callable[[Reader, str], Prep
         return problem(ProblemType.QUESTION, refusal.message[:_LONGEST_MESSAGE])
     if outcome.unavailable is not None:
         return unavailable()
-    return sent(PublishedAction(incident=prepared.incident, was_open=prepared.was_open), status=201)
+    done = PublishedAction(incident=prepared.incident, was_open=prepared.was_open, left=prepared.left or None)
+    return sent(done, status=201)

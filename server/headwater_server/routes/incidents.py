@@ -59,6 +59,7 @@ class AffectedAssets:
     Attributes:
         incident: id of the incident.
         complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
+        not_known_to_be_reached, cannot_be_known: unknown parts of the reach, as in the incident's `reach`.
         scope: parts of the scope, each with its bad data in the graph.
         datasets: datasets in which bad data began, then datasets that it reached, the nearest first; each with the
             parts that hold bad data and the parts that held some. A dataset may be in both.
@@ -70,6 +71,8 @@ class AffectedAssets:
 
     incident: str
     complete: bool
+    not_known_to_be_reached: tuple[str, ...]
+    cannot_be_known: tuple[str, ...]
     scope: tuple[ResolvedPart, ...]
     datasets: tuple[Tainted, ...]
     consumers: tuple[ReadingConsumer, ...]
@@ -152,6 +155,8 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
         return AffectedAssets(
             incident=found.brief.incident,
             complete=reach.complete,
+            not_known_to_be_reached=reach.not_known_to_be_reached,
+            cannot_be_known=reach.cannot_be_known,
             scope=reach.scope,
             datasets=reach.tainted,
             consumers=reach.blast.consumers,

@@ -13,12 +13,12 @@ from headwater_analysis.declaring.files import read_file
 from headwater_schemas.codec import encode
 from headwater_schemas.events import Certainty, DatasetRef
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran
-from support.following import followed, headwater, settings
+from support.following import followed, followed_demo, headwater, settings
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.stack import StackUnderTest
 
-__all__ = ["followed", "followed_pipeline", "headwater", "pipeline_graph", "settings"]
+__all__ = ["followed", "followed_demo", "followed_pipeline", "headwater", "pipeline_graph", "settings"]
 
 DECLARED = """\
 set: s

@@ -111,6 +111,21 @@ def test_a_scope_that_cannot_be_known_holds_every_dataset(
     assert headwater("gate", CLEAN, status=5)["holds"]
 
 
+def test_a_consumer_of_the_scope_has_to_be_declared_repaired(
+    followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The graph has no data of consumers. `--force` states what is left."""
+    name = headwater("incident", "open", "Wrong colours", "--consumer", "board")["incident"]
+    resolve = ("incident", "resolve", name, "repaired", "--reason", "Done.")
+    left = "1 consumer of the scope (board) isn't declared repaired."
+    assert left in headwater(*resolve, status=2)["error"]["message"]
+    assert cli.main([*resolve, "--force"]) == 0
+    assert left in " ".join(capsys.readouterr().err.split())
+    headwater("incident", "reopen", name)
+    headwater("incident", "repair", name, "--consumer", "board", "--reason", "Corrected.")
+    assert headwater(*resolve)["details"]["brief"]["resolution"] == "REPAIRED"
+
+
 def test_a_merge_adds_the_parts_to_the_incident_that_goes_on(
     followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

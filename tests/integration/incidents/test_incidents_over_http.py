@@ -42,7 +42,7 @@ def test_as_by_the_commands(
         assert (opened.status_code, opened.json()["was_open"]) == (201, False), opened.text
         name = opened.json()["incident"]
         eventually(lambda: client.get(f"{INCIDENTS}/{name}").status_code == 200, patience(60))
-        assert client.post(INCIDENTS, json=body).json() == {"incident": name, "was_open": True}
+        assert client.post(INCIDENTS, json=body).json() == {"incident": name, "was_open": True, "left": None}
 
         found = client.get(f"{INCIDENTS}/{name}").json()
         assert (found["brief"]["status"], found["history"][0]["by"]) == ("New", "tests")
@@ -95,7 +95,8 @@ def test_as_by_the_commands(
         early = client.post(actions, json={"action": "resolved", "resolution": "repaired", "reason": "Ran again."})
         assert (early.status_code, early.json()["type"]) == (400, "urn:headwater:question")
         assert f"{name} isn't repaired: bad data is left in 1 dataset ({CLEAN})." in early.json()["detail"]
-        done = client.post(actions, json={"action": "resolved", "resolution": "other", "reason": "Known."})
-        assert (done.status_code, done.json()) == (201, {"incident": name, "was_open": True}), done.text
+        forced = {"action": "resolved", "resolution": "repaired", "reason": "Known.", "force": True}
+        done, left = client.post(actions, json=forced), f"bad data is left in 1 dataset ({CLEAN})."
+        assert (done.status_code, done.json()) == (201, {"incident": name, "was_open": True, "left": left}), done.text
         eventually(lambda: client.get(INCIDENTS).json()["total"] == 0, patience(60))
         assert client.get("/api/v1/gate", params={"dataset": CLEAN}).json()["is_free"]

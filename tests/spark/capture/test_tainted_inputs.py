@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pytest
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
+from headwater_analysis.runs.notes import notes
 from headwater_producers.spark import TaintedInputError, attach
 from headwater_producers.spark.driver import input_gate
 from headwater_schemas.events import RunEventType
@@ -127,6 +129,20 @@ def test_a_free_input_is_written_and_recorded(spark: SparkSession, gate: PlayedG
                 {"dataset": f"{read.dataset.namespace}/{read.dataset.name}", "max_severity": "SEV2"}
             ], "named as in the event"
         assert gate.tokens == ["Bearer hw_1"]
+
+
+def test_a_write_that_goes_on_unchecked_is_noted_in_the_applications_run(
+    spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path
+) -> None:
+    gate.scripted.append((503, {}, b""))
+    with refusing(spark, gate) as captured:
+        spark.read.parquet(str(orders)).write.parquet(str(tmp_path / "out"))
+    facets = captured.sink.last_run("job").run_facets
+    [note] = notes({name: json.loads(text) for name, text in facets.items()})
+    assert note == (
+        f"the inputs of 1 write weren't checked for bad data, and the write went on; latest reason: the gate at "
+        f"{gate.url}: it answers 503"
+    )
 
 
 def test_only_the_partitions_that_would_be_read_count(

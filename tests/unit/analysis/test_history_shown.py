@@ -186,10 +186,12 @@ def test_what_is_only_in_facets_is_a_sentence_each() -> None:
             ]
         },
         "headwater_capture": {"dropped": 3, "failed": 1},
+        "headwater_uncheckedInputs": {"writes": 2, "reason": "no answer"},
         "another": {"x": 1},
     }
     assert list(notes(facets)) == [
         "lineage is missing: 3 callbacks were dropped, and 1 couldn't be read",
+        "the inputs of 2 writes weren't checked for bad data, and the writes went on; latest reason: no answer",
         "micro-batches 7 to 9 were not reported: never",
         "micro-batch 3 was not reported: x",
         "micro-batch 4 wasn't committed, and had written /t version 5 (3 rows)",

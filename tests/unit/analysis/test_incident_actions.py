@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from support.incidents import a_spreading, reach, reader_of_incidents
 
 if TYPE_CHECKING:
     from headwater_analysis.incidents.answers import IncidentReach
+    from headwater_graph.incidents import IncidentState
     from headwater_schemas.events import LineageEvent
 
 HOUR = timedelta(hours=1)
@@ -53,10 +55,47 @@ def test_nothing_is_left_only_if_no_query_may_spread() -> None:
     )
 
 
+def test_consumers_that_nobody_declared_repaired_are_left() -> None:
+    assert left_words(reach(bad=0, undeclared=("board",))) == (
+        "bad data is left in 0 datasets; 1 consumer of the scope (board) isn't declared repaired."
+    )
+
+
+def test_an_incident_of_a_consumer_is_resolved_once_the_consumer_is_declared_repaired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The graph has no data of consumers, so nothing else shows their repair."""
+
+    def reach_of(_: object, state: IncidentState, **__: object) -> IncidentReach:
+        return reach(bad=0, undeclared=state.undeclared_consumers)
+
+    monkeypatch.setattr(actions, "reach_of", reach_of)
+    bad = opened(IncidentScope(consumer="board"), IncidentScope(consumer="mails"))
+    parts = [IncidentScope(consumer=name) for name in ("board", "mails")]
+    first, second = (
+        act(IncidentAction.REPAIRED, part, reason="Corrected.", at=LATER + HOUR * number)
+        for number, part in enumerate(parts, start=1)
+    )
+    for events, left in (((bad,), "2 consumers of the scope (board, mails) aren't"), ((bad, first), "(mails) isn't")):
+        with pytest.raises(QuestionError, match=re.escape(f"{left} declared repaired. Repair it, ")):
+            prepared(IncidentAction.RESOLVED, *events, **REPAIRED)
+        forced = prepared(IncidentAction.RESOLVED, *events, **REPAIRED, force=True)
+        assert f"{left} declared repaired." in forced.left
+    assert prepared(IncidentAction.RESOLVED, bad, first, second, **REPAIRED).left == ""
+    again = act(IncidentAction.SCOPE_CHANGED, parts[0], at=LATER + HOUR * 3)
+    with pytest.raises(QuestionError, match="isn't declared repaired"):
+        prepared(IncidentAction.RESOLVED, bad, first, second, again, **REPAIRED)
+
+
 @pytest.mark.parametrize(
     "left",
-    [reach(bad=1), reach(bad=0, is_unknown=True), reach(bad=0, spreading=(a_spreading("windows"),))],
-    ids=["bad data", "not known", "may still spread"],
+    [
+        reach(bad=1),
+        reach(bad=0, is_unknown=True),
+        reach(bad=0, spreading=(a_spreading("windows"),)),
+        reach(bad=0, undeclared=("board",)),
+    ],
+    ids=["bad data", "not known", "may still spread", "consumer"],
 )
 def test_a_resolution_as_repaired_is_refused_while_something_is_left(
     monkeypatch: pytest.MonkeyPatch, left: IncidentReach
@@ -67,7 +106,8 @@ def test_a_resolution_as_repaired_is_refused_while_something_is_left(
     assert str(error.value).startswith(f"{INCIDENT} isn't repaired: {left_words(left)} Repair it, ")
     assert error.value.field == "resolution"
     for given in ({**REPAIRED, "force": True}, {**REPAIRED, "resolution": IncidentResolution.FALSE_POSITIVE}):
-        assert prepared(IncidentAction.RESOLVED, **given).event.incident_event is not None
+        found = prepared(IncidentAction.RESOLVED, **given)
+        assert (found.event.incident_event is not None, found.left) == (True, left_words(left))
 
 
 def test_a_resolution_as_repaired_once_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +118,8 @@ def test_a_resolution_as_repaired_once_nothing_is_left(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("reason", [None, "", " \n"])
-def test_a_declared_repair_and_a_resolution_need_a_reason(reason: str | None) -> None:
+def test_a_declared_repair_and_a_resolution_need_a_reason(monkeypatch: pytest.MonkeyPatch, reason: str | None) -> None:
+    monkeypatch.setattr(actions, "reach_of", lambda *_, **__: reach(bad=0))
     given: dict[IncidentAction, dict[str, Any]] = {
         IncidentAction.REPAIRED: {"scope": (GivenPart(consumer="board"),)},
         IncidentAction.RESOLVED: {"resolution": IncidentResolution.OTHER},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.account import configuration_digest, service_account
 from headwater_producers.spark.driver.attach import event_context
-from headwater_producers.spark.events.application import application_running, application_started
+from headwater_producers.spark.events.application import UncheckedWrites, application_running, application_started
 from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval, data_interval
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.execution.executions import rows_rejected, without_literals
@@ -36,7 +36,7 @@ def started(environment: dict[str, str] | None = None, /, **given: Any) -> RunEv
         user="etl",
     )
     _, start = application_started(context, MONDAY, DedupCache())
-    beat = application_running(context, MONDAY, 60).run_event
+    beat = application_running(context, MONDAY, 60, UncheckedWrites()).run_event
     assert beat is not None
     assert (beat.context, beat.nominal_start) == (None, None), "a heartbeat repeats nothing"
     return body(start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -10,7 +11,13 @@ import pytest
 from headwater_producers.spark import CaptureSettings
 from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.driver.attach import event_context
-from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.application import (
+    UNCHECKED_FACET,
+    UncheckedWrites,
+    application_ended,
+    application_running,
+    application_started,
+)
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
@@ -81,9 +88,24 @@ def test_an_error_is_reported_as_far_as_the_setting_allows(detail: ErrorDetail) 
     context = event_context(settings, app_name="nightly", spark_version="4.0.0", started_by=Orchestration())
     error = RunError(type="x.Y", message="refused", stack_trace="\tat x.Z")
     at = datetime(2026, 11, 21, tzinfo=UTC)
-    ended = application_ended(context, RunEventType.FAIL, at, at, error).run_event
+    ended = application_ended(context, RunEventType.FAIL, at, at, error, unchecked=UncheckedWrites()).run_event
     assert ended is not None
     assert ended.error == in_detail(error, detail)
+    assert UNCHECKED_FACET not in ended.run_facets
+
+
+def test_writes_without_a_check_of_their_inputs_are_in_the_heartbeat_and_in_the_end() -> None:
+    settings = CaptureSettings.load(job_code_version="v7")
+    context = event_context(settings, app_name="nightly", spark_version="4.0.0", started_by=Orchestration())
+    at, unchecked = datetime(2026, 11, 21, tzinfo=UTC), UncheckedWrites()
+    for reason in ("no answer", "it answers 503"):
+        unchecked.add(reason)
+    for event in (
+        application_running(context, at, 60, unchecked),
+        application_ended(context, RunEventType.COMPLETE, at, at, None, unchecked=unchecked),
+    ):
+        facet = json.loads(body(event).run_facets[UNCHECKED_FACET])
+        assert (facet["writes"], facet["reason"]) == (2, "it answers 503")
 
 
 def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from headwater_producers.spark import CaptureSettings, TaintedInputError
 from headwater_producers.spark.common.metrics import GateOutcome, shared_metrics
 from headwater_producers.spark.driver.gate_client import GateClient
 from headwater_producers.spark.driver.input_gate import CACHE_SECONDS, MAX_PARTITIONS, WARN_SECONDS, InputGate
+from headwater_producers.spark.events.application import UNCHECKED_FACET, UncheckedWrites
 from headwater_producers.spark.execution.write_inputs import WriteInputs
 from headwater_producers.spark.plan import KnownFrames, PlanSettings
 from headwater_schemas.events import DatasetRef
@@ -31,9 +33,12 @@ class SteppingClock(FakeClock):
         return super().__call__()
 
 
-def input_gate(url: str, clock: FakeClock | None = None, **more: Any) -> InputGate:
+def input_gate(
+    url: str, clock: FakeClock | None = None, *, unchecked: UncheckedWrites | None = None, **more: Any
+) -> InputGate:
     settings = CaptureSettings.load(gate_url=url, **{"gate_timeout_seconds": patience(30), **more})
-    return InputGate(GateClient(settings), settings, PlanSettings(), KnownFrames(), clock or FakeClock())
+    client, counts = GateClient(settings), unchecked or UncheckedWrites()
+    return InputGate(client, settings, PlanSettings(), KnownFrames(), counts, clock or FakeClock())
 
 
 def reads(*paths: Path, partitions: Mapping[Path, tuple[str, ...]] | None = None) -> WriteInputs:
@@ -129,8 +134,8 @@ def test_partitions_are_not_looked_up_of_a_free_dataset(gate: PlayedGate) -> Non
 def test_without_an_answer_the_write_goes_on_with_one_warning(
     gate: PlayedGate, caplog: pytest.LogCaptureFixture
 ) -> None:
-    clock, before = FakeClock(), counted()
-    checked = input_gate(gate.url, clock, gate_token="hunter2")
+    clock, before, unchecked = FakeClock(), counted(), UncheckedWrites()
+    checked = input_gate(gate.url, clock, unchecked=unchecked, gate_token="hunter2")
     for seconds in (0.0, CACHE_SECONDS, WARN_SECONDS):
         clock.advance(seconds)
         gate.scripted.append((401, {}, b""))
@@ -140,6 +145,20 @@ def test_without_an_answer_the_write_goes_on_with_one_warning(
     assert f"the gate at {gate.url}: it refuses gate_token (401)" in first
     assert "hunter2" not in caplog.text
     assert since(before) == {"unavailable": 3}
+    facet = json.loads(unchecked.facets("p")[UNCHECKED_FACET])
+    assert facet == {"_producer": "p", "writes": 3, "reason": f"the gate at {gate.url}: it refuses gate_token (401)"}
+
+
+def test_only_a_write_that_goes_on_unchecked_is_recorded(gate: PlayedGate) -> None:
+    unchecked = UncheckedWrites()
+    gate.scripted.append((503, {}, b""))
+    refused(input_gate(gate.url, unchecked=unchecked, gate_unavailable="refuse"), reads(ORDERS))
+    gate.hold(ORDERS)
+    gate.unknown.add(folder(CLEAN))
+    checked = input_gate(gate.url, unchecked=unchecked)
+    refused(checked, reads(ORDERS))
+    checked.check(lambda: reads(CLEAN))
+    assert unchecked.facets("p") == {}
 
 
 def test_without_an_answer_the_write_is_refused_where_that_is_set(gate: PlayedGate) -> None:

@@ -20,6 +20,7 @@ from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, SignalTarget, StreamListener
 from headwater_producers.spark.driver.signals import Signal
+from headwater_producers.spark.events.application import UncheckedWrites
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
@@ -126,6 +127,7 @@ def test_a_micro_batch_goes_through_few_files_and_seldom_back(
         statements=False,
         kept=KeptWrites(),
         topics=ObservedTopics(NoTopics()),
+        unchecked=UncheckedWrites(),
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)

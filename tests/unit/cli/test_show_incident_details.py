@@ -74,7 +74,7 @@ def test_owners_and_jobs_on_the_way() -> None:
     )
     owner = DatasetOwners(dataset=asset("d0"), owners=(OwnerName("team:lake", None),))
     lines = [each.rstrip() for each in shown(replace(reach(), owners=(owner,), jobs=(job,))).splitlines()]
-    assert [each.endswith("team:lake") for each in lines if "n/d0" in each] == [True]
+    assert [each.endswith("team:lake") for each in lines if " n/d0 " in each] == [True]
     at = lines.index("Jobs that bad data passed through: 1")
     assert [each.split() for each in lines[at + 2 : at + 4]] == [
         ["2", "jobs/report", "UPPER_BOUND", "team:[red]report"],

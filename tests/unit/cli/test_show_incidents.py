@@ -11,12 +11,14 @@ from headwater.incident import views
 from headwater.incident.details import MOST_ROWS
 from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents.answers import IncidentPage, ReachChange, RecordedReach
+from headwater_analysis.incidents.answers import IncidentPage, IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.incidents.gate import GateAnswer, Hold
+from headwater_analysis.incidents.unknown import with_unknown
 from headwater_analysis.trace import Part, PartKind
+from headwater_analysis.trace.traced_parts import Hop, Step, StepKind
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity
-from support.incidents import AT, BRIEF, a_spreading, an_incident, reach
+from support.incidents import AT, BRIEF, RECORDS, a_spreading, an_incident, offsets, reach, some
 
 RECORDED = RecordedReach(as_of=AT, complete=True, datasets=1, cleared=0, changes=())
 
@@ -39,7 +41,8 @@ def test_the_parts_are_in_the_order_of_the_work() -> None:
         "Datasets with bad data: 3",
         "Replaced, dropped or repaired: parts of 1 dataset, 1 clean again",
         "May still spread",
-        "Not known",
+        "Not known to be reached",
+        "Can't be known",
         "The reach isn't recorded yet",
         "History",
     )
@@ -71,6 +74,65 @@ def test_every_count_has_what_is_not_known_in_its_line(options: dict[str, bool |
     assert [line.rstrip().endswith(f"; {words}") for line in counts] == [bool(words)] * 2
     assert views.reach_summary(found).endswith(
         f"; {words}." if words else "1 dataset with bad data, 0 clean again, 0 consumers to notify."
+    )
+
+
+def headings(found: IncidentReach) -> dict[str, list[str]]:
+    """Lines below each heading of unknown facts."""
+    lines = [each.rstrip() for each in printed(views.incident_view(an_incident(found))).splitlines()]
+    names = [name for name in ("Not known to be reached", "Can't be known") if name in lines]
+    begins = {name: lines.index(name) + 1 for name in names}
+    return {name: lines[begin : lines.index("", begin)] for name, begin in begins.items()}
+
+
+NO_DATASET = f"{RECORDS}: The graph doesn't have this dataset."
+UNREAD = "No known job read the bad data in n/d0. Jobs that aren't captured may have read it."
+LIMIT = "A limit was reached, so there may be more: raise --limit."
+
+
+def test_what_no_link_leads_to_and_what_is_recorded_too_little_are_apart() -> None:
+    unknown = reach(unknown_extent=1, is_unknown=True, truncated=True)
+    assert headings(unknown) == {
+        "Not known to be reached": [NO_DATASET, LIMIT],
+        "Can't be known": ["n/u0: the extent of the bad data there isn't known."],
+    }
+    assert headings(reach()) == {"Not known to be reached": [UNREAD]}
+    assert headings(reach(bad=0, clean=1)) == {}
+
+
+def test_a_part_of_the_scope_with_data_of_unknown_extent_is_recorded_too_little() -> None:
+    found = reach(bad=0, is_unknown=True)
+    vague = replace(found.scope[0], parts=(some("raw"),), why="Unknown which part it wrote.")
+    sure = replace(found.scope[0], parts=(offsets("raw"),), why="No known job reads or writes this dataset.")
+    assert headings(with_unknown(replace(found, scope=(vague, sure)))) == {
+        "Not known to be reached": [f"{RECORDS}: No known job reads or writes this dataset."],
+        "Can't be known": [f"{RECORDS}: Unknown which part it wrote."],
+    }
+
+
+def test_a_dataset_that_a_known_step_read_is_no_end_of_the_lineage() -> None:
+    step = Step(kind=StepKind.RUN, job=None, runs=())
+    hop = Hop(
+        number=1,
+        depth=1,
+        after=(),
+        step=step,
+        inputs=(offsets("d0"),),
+        outputs=(offsets("d1"),),
+        certainty=Certainty.EXACT,
+        overall=Certainty.EXACT,
+        why="",
+    )
+    found = reach(bad=2)
+    [line] = with_unknown(replace(found, blast=replace(found.blast, hops=(hop,)))).not_known_to_be_reached
+    assert line == UNREAD.replace("d0", "d1")
+
+
+def test_consumers_that_nobody_declared_repaired_are_in_the_summary() -> None:
+    summary = views.reach_summary(an_incident(reach(bad=0, undeclared=("board", "mails"))))
+    assert summary == (
+        "0 datasets with bad data, 0 clean again, 0 consumers to notify; 2 consumers of the scope (board, mails) "
+        "aren't declared repaired."
     )
 
 

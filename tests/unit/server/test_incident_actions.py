@@ -119,7 +119,7 @@ def test_an_action_on_an_incident_that_is_not_there() -> None:
 
 
 def test_a_resolution_as_repaired_is_checked_as_by_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused while bad data is left, unless it is forced. Other resolutions don't need the reach."""
+    """It is refused while bad data is left, unless it is forced. Every resolution returns what is left."""
     asked: list[object] = []
 
     def reach_of(*_: object, **__: object) -> IncidentReach:
@@ -136,8 +136,11 @@ def test_a_resolution_as_repaired_is_checked_as_by_the_command(monkeypatch: pyte
         assert [each["field"] for each in answer.json()["errors"]] == ["resolution"]
         assert (sink.taken, len(asked)) == ([], 1)
         for body in ({**resolved, "force": True}, {**resolved, "resolution": "false_positive"}):
-            assert client.post(path, json=body).status_code == 201
-        assert (len(sink.taken), len(asked)) == (2, 1)
+            answer = client.post(path, json=body)
+            assert (answer.status_code, answer.json()["left"]) == (201, "bad data is left in 1 dataset (n/d0).")
+        assert (len(sink.taken), len(asked)) == (2, 3)
+        assert client.post(path, json={"action": "acknowledged"}).json()["left"] is None
+        assert len(asked) == 3
 
 
 def test_a_declared_repair_needs_a_reason() -> None:

@@ -30,6 +30,8 @@ export interface ActionTaken {
 export interface AffectedAssets {
   incident: string;
   complete: boolean;
+  not_known_to_be_reached: string[];
+  cannot_be_known: string[];
   scope: ResolvedPart[];
   datasets: Tainted[];
   consumers: ReadingConsumer[];
@@ -868,6 +870,9 @@ export interface IncidentReach {
   blast: Blast;
   spreading: Spreading[];
   complete: boolean;
+  not_known_to_be_reached: string[];
+  cannot_be_known: string[];
+  undeclared_consumers: string[];
   columns: ReachedColumn[];
   columns_unknown: UnknownColumns[];
   columns_truncated: boolean;
@@ -1466,6 +1471,7 @@ export type Provenance = "UNKNOWN" | "OBSERVED" | "RECONCILED";
 export interface PublishedAction {
   incident: string;
   was_open: boolean;
+  left: string | null;
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;

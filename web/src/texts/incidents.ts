@@ -36,6 +36,8 @@ export const incidents = {
     noScope: "It has no part: nothing is said to be bad.",
     incomplete: "This is not all: a limit was reached, or part of what is bad can't be known.",
     spreading: "It may still spread",
+    notReached: "Not known to be reached",
+    cannotBeKnown: "Can't be known",
     turns: "First bad and last good run",
     turn: ["place", "places"] as [string, string],
     began: "Bad data began in",

@@ -92,8 +92,11 @@ const TAINTED: Column<TaintedDataset>[] = [
   },
 ];
 
-export const CONSUMERS: Column<ReadingConsumer>[] = [
+const criticality = ({ criticality: found }: ReadingConsumer): string | null => found;
+
+const CONSUMERS: Column<ReadingConsumer>[] = [
   { name: "name", title: w.consumer, cell: ({ key, name }) => <span class="asset"><Link to={place("consumer", { key })}>{name}</Link></span>, value: ({ name }) => name },
+  { name: "criticality", title: t.criticality, cell: (one) => criticality(one) ?? "–", value: criticality },
   { name: "owners", title: w.owners, cell: ({ owners }) => <span class="rec-cell">{namesOf(owners) || "–"}</span>, value: ({ owners }) => namesOf(owners) },
   { name: "onCall", title: w.onCall, cell: ({ on_call: onCall }) => onCall ?? "–", value: ({ on_call: onCall }) => onCall },
   { name: "contact", title: w.contact, cell: ({ contact }) => <span class="rec-cell">{contact ?? "–"}</span>, value: ({ contact }) => contact },
@@ -103,6 +106,13 @@ export const CONSUMERS: Column<ReadingConsumer>[] = [
     cell: ({ reads, reads_total: total }) => <>{reads.map((asset, index) => <>{index > 0 && ", "}<AssetLink asset={asset} /></>)}{total > reads.length && ` ${w.readsMore(total - reads.length)}`}</>,
   },
 ];
+
+/** Columns of consumers. Answers list the most critical consumer first, so criticalities, which are free words, sort by the order of the rows. */
+export function consumerColumns(rows: readonly ReadingConsumer[]): Column<ReadingConsumer>[] {
+  const at = new Map(rows.map(({ key }, index) => [key, index]));
+  const order = (one: ReadingConsumer): number | null => (criticality(one) === null ? null : (at.get(one.key) ?? null));
+  return CONSUMERS.map((column) => (column.value === criticality ? { ...column, order } : column));
+}
 
 function Form({ query }: { query: Query }) {
   const [draft, setDraft] = useState(query);
@@ -134,6 +144,7 @@ export function Tainted({ answer, owners, name, title, view, onView }: { answer:
   const { open, possible } = openOf(answer);
   const bad = useMemo(() => new Map(answer.tainted.map((one) => [one.dataset.key, one.parts.length > 0])), [answer]);
   const columns = useMemo(() => (owners ? [...TAINTED.slice(0, 2), ownersColumn<TaintedDataset>(owners, ({ dataset }) => [dataset]), ...TAINTED.slice(2)] : TAINTED), [owners]);
+  const consumers = useMemo(() => consumerColumns(answer.consumers), [answer]);
   const checked = answer.quality.filter(({ checks }) => checks.length);
   return (
     <>
@@ -143,8 +154,8 @@ export function Tainted({ answer, owners, name, title, view, onView }: { answer:
       </div>
       <Notes notes={answer.notes} />
       <Section title={w.consumers}>
-        <Table rows={answer.consumers} columns={CONSUMERS} of={({ key }) => key} label={w.consumers} noun={["consumer", "consumers"]} empty={open ? w.consumersTruncated : w.consumersNone}
-          actions={answer.consumers.length > 0 && <Downloads name={`${name}-consumers`} rows={answer.consumers} columns={CONSUMERS} />} />
+        <Table rows={answer.consumers} columns={consumers} of={({ key }) => key} label={w.consumers} noun={["consumer", "consumers"]} empty={open ? w.consumersTruncated : w.consumersNone}
+          actions={answer.consumers.length > 0 && <Downloads name={`${name}-consumers`} rows={answer.consumers} columns={consumers} />} />
       </Section>
       <Section title={w.tainted}>
         <Table rows={answer.tainted} columns={columns} of={({ dataset }) => dataset.key} label={w.tainted} noun={["dataset", "datasets"]} beyond={truncated ? w.truncated : undefined}

@@ -82,6 +82,8 @@ function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Plac
       <Section title={w.scope}>
         <Table rows={reach.scope} columns={scope} of={({ part: one }) => one.text} label={w.scope} noun={w.parts} empty={w.noScope} />
       </Section>
+      <Unknown title={w.notReached} of={reach.not_known_to_be_reached} />
+      <Unknown title={w.cannotBeKnown} of={reach.cannot_be_known} />
       {changed !== null && (
         <Section title={w.changed}>
           {changed.length === 0 ? <p class="empty">{w.unchanged}</p> : <ul class="lines">{changed.map((change) => <Change of={change} />)}</ul>}
@@ -90,6 +92,9 @@ function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Plac
     </>
   );
 }
+
+const Unknown = ({ title, of: lines }: { title: string; of: readonly string[] }) =>
+  lines.length === 0 ? null : <Section title={title}><ul class="lines">{lines.map((line) => <li class="anywhere">{line}</li>)}</ul></Section>;
 
 const Change = ({ of }: { of: ReachChange }) => (
   <li>

@@ -10,7 +10,7 @@ import { Answer, AssetLink, Copy, Facts, Section, Time, Tone } from "../parts/ba
 import { FoldedList } from "../parts/fold";
 import { RunLink } from "../parts/runs";
 import { Table } from "../parts/table";
-import { CONSUMERS } from "./blast";
+import { consumerColumns } from "./blast";
 import { CertaintyMark, Notes, PartCell } from "./hops";
 
 const w = t.incidentView.plan;
@@ -64,7 +64,7 @@ function Step({ of: step }: { of: RepairStep }) {
         <Tone severity="NONE">{kind.toLowerCase()}</Tone><span class="anywhere">{title}</span>
         {certainty !== "EXACT" && <CertaintyMark of={certainty} />}{after.length > 0 && <small class="muted">{w.after(after)}</small>}
       </h3>
-      {step.consumers.length > 0 && <Table rows={step.consumers} columns={CONSUMERS} of={({ key }) => key} label={title} noun={["consumer", "consumers"]} plain />}
+      {step.consumers.length > 0 && <Table rows={step.consumers} columns={consumerColumns(step.consumers)} of={({ key }) => key} label={title} noun={["consumer", "consumers"]} plain />}
       <Facts rows={[
         [w.job, step.job && <AssetLink asset={step.job} />],
         [w.runs, step.runs.length > 0 && <FoldedList items={step.runs.map(({ run_id: id, code_version: code }) => <><RunLink id={id} />{code && <> {t.incidentView.code(code.slice(0, 12))}</>}</>)} />],

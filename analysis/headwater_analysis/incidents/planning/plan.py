@@ -157,8 +157,7 @@ class _Planner:
         loads = frozenset(
             each.dataset.key for each in start if each.dataset.key in starts and _is_of_others(each, written)
         )
-        repaired = {each.consumer for each in self._state.repaired.values()}
-        is_consumer = part.part.consumer is not None and part.part.consumer not in repaired
+        is_consumer = part.part.consumer in self._reach.undeclared_consumers
         found = _Correction(part, starts, (*own, *wrote), loads)
         return found if found.steps or loads or is_consumer else None
 

@@ -37,6 +37,7 @@ from headwater_producers.spark.driver.listeners import Inbox, SignalTarget
 from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.driver.signals import Signal
+from headwater_producers.spark.events.application import UncheckedWrites
 from headwater_producers.spark.events.context import EventContext, period, run_context
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
@@ -204,6 +205,7 @@ def _wired(
     )
     publisher = EventPublisher(sink, watch)
     dedup = DedupCache()
+    unchecked = UncheckedWrites()
 
     # Streaming queries.
     files = JvmFiles(spark.sparkContext)
@@ -254,6 +256,7 @@ def _wired(
         topics=topics,
         marked=settings.capture_commit_marks,
         reads_are_runs=settings.capture_reads == "runs",
+        unchecked=unchecked,
     )
     engine = Engine(
         context=context,
@@ -263,6 +266,7 @@ def _wired(
         publisher=publisher,
         streams=streams,
         topic_states=topic_states,
+        unchecked=unchecked,
         gaps=gaps,
     )
 
@@ -284,7 +288,7 @@ def _wired(
             emission.hold,
             captures_reads=settings.capture_reads != "off",
             topic_wait_seconds=settings.capture_topic_wait_seconds,
-            input_gate=InputGate(gate, settings, plan_settings, dispatch.frames) if gate is not None else None,
+            input_gate=None if gate is None else InputGate(gate, settings, plan_settings, dispatch.frames, unchecked),
         ),
         emission=emission,
         asked=asked,

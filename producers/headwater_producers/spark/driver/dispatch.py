@@ -36,7 +36,7 @@ from headwater_producers.spark.driver.signals import (
     TopicWriteBegins,
 )
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
-from headwater_producers.spark.events.application import application_running
+from headwater_producers.spark.events.application import UncheckedWrites, application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import KnownTables, change_body
@@ -79,6 +79,7 @@ class Dispatch:
         statements: True if runs have the text of their SQL statement.
         topics: observed states of Kafka topics.
         kept: store of running writes, with which the next process ends the runs of a killed driver.
+        unchecked: writes of the application without a check of their inputs.
         marked: True if the application's commits name its run.
         reads_are_runs: True if a query that only reads is a run.
 
@@ -100,6 +101,7 @@ class Dispatch:
         statements: bool,
         kept: KeptWrites,
         topics: ObservedTopics,
+        unchecked: UncheckedWrites,
         marked: bool = False,
         reads_are_runs: bool = False,
     ) -> None:
@@ -120,6 +122,7 @@ class Dispatch:
         self._untracked = UntrackedQueries(spark, streams)
         self._procedures = Procedures(spark, settings)
         self._running = RunningWrites(spark, self._attributor, context, emit, dedup, kept, marked=marked)
+        self._unchecked = unchecked
         self._topics = BatchTopics(topics, settings)
         self._heartbeat_seconds = heartbeat_seconds
         self._statements = statements
@@ -153,7 +156,7 @@ class Dispatch:
             return
         self._beat_at = time.monotonic() + self._heartbeat_seconds
         now, seconds = datetime.now(UTC), self._heartbeat_seconds
-        self._emit(application_running(self._context, now, seconds))
+        self._emit(application_running(self._context, now, seconds, self._unchecked))
         self._running.beat(now, seconds)
         self._streams.beat(now, seconds)
 

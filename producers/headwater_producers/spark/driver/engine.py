@@ -28,7 +28,7 @@ from headwater_producers.spark.driver.listeners import Inbox
 from headwater_producers.spark.driver.overrun import OverrunWatch
 from headwater_producers.spark.driver.signals import Attached, Signal
 from headwater_producers.spark.driver.status import CaptureStatus
-from headwater_producers.spark.events.application import application_ended, application_started
+from headwater_producers.spark.events.application import UncheckedWrites, application_ended, application_started
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line
@@ -48,6 +48,7 @@ class Engine:
 
     Args:
         worker: worker that handles signals; not started yet.
+        unchecked: writes of the application without a check of their inputs.
         gaps: micro-batches that can no longer be recovered.
     """
 
@@ -61,6 +62,7 @@ class Engine:
         publisher: EventPublisher,
         streams: StreamFlow,
         topic_states: KafkaTopicStates,
+        unchecked: UncheckedWrites,
         gaps: Gaps | None = None,
     ) -> None:
         self.context = context
@@ -70,6 +72,7 @@ class Engine:
         self._publisher = publisher
         self._streams = streams
         self._topic_states = topic_states
+        self._unchecked = unchecked
         self._gaps = gaps or Gaps()
         self._started_at = datetime.now(UTC)
         self._end: DrainRequest | None = None
@@ -135,6 +138,7 @@ class Engine:
             self._started_at,
             now,
             error,
+            unchecked=self._unchecked,
             dropped=self._inbox.dropped,
             failed=self._publisher.tally.failed,
         )

@@ -16,6 +16,7 @@ from headwater_producers.spark.common.errors import TaintedInputError
 from headwater_producers.spark.common.metrics import GateOutcome, shared_metrics
 from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.driver.gate_client import GateClient, GateHold, GateReply, GateUnavailableError
+from headwater_producers.spark.events.application import UncheckedWrites
 from headwater_producers.spark.execution.write_inputs import Arguments, WriteInputReader, WriteInputs
 from headwater_producers.spark.plan import KnownFrames, PlanSettings
 from headwater_schemas.events import DatasetRef
@@ -41,6 +42,7 @@ class InputGate:
     """Gate of one application's writes. Safe to use from many threads.
 
     Args:
+        unchecked: counts the writes that go on without a check; the application's run reports them.
         clock: monotonic seconds.
     """
 
@@ -50,11 +52,13 @@ class InputGate:
         settings: CaptureSettings,
         plan_settings: PlanSettings,
         frames: KnownFrames,
+        unchecked: UncheckedWrites,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._settings = settings
         self._reader = WriteInputReader(plan_settings, frames)
+        self._unchecked = unchecked
         self._clock = clock
         self._answers: dict[tuple[DatasetRef, str | None], tuple[float, _Answer]] = {}
         self._silence: tuple[float, _Answer] = (float("-inf"), None)
@@ -96,7 +100,7 @@ class InputGate:
             self._count(GateOutcome.UNAVAILABLE)
             problems.append(f"determining or checking the write's inputs failed ({type(error).__name__})")
         if problems:
-            self._unchecked(problems[0])
+            self._go_on(problems[0])
 
     def _check(self, inputs: WriteInputs, problems: list[str]) -> None:
         for problem in inputs.unknown:
@@ -173,12 +177,14 @@ class InputGate:
         self._answers[dataset, partition] = (until, answer)
         return answer
 
-    def _unchecked(self, reason: str) -> None:
+    def _go_on(self, reason: str) -> None:
+        """Let an unchecked write run, and record it; or refuse it, by `gate_unavailable`."""
         if self._settings.gate_unavailable == "refuse":
             raise TaintedInputError(
                 f"Refused: the inputs of this write couldn't be checked for bad data: {reason}. Nothing was written. "
                 "Try again; with gate_unavailable=continue the write would run."
             )
+        self._unchecked.add(_one_line(reason, _MAX_NAME_CHARS))
         if self._clock() >= self._warn_at:
             self._warn_at = self._clock() + WARN_SECONDS
             logger.warning(
