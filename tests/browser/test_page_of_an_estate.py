@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
+from headwater_graph.keys import consumer_key
 from support.estate import (
     CHAIN,
+    CONSUMER,
     HUB,
     HUB_COLUMNS,
     HUB_TITLE,
+    INCIDENT,
     LAKE,
     MID,
     READERS,
@@ -50,6 +53,8 @@ ROUTES = {
     "trace": "#/trace",
     "blast": "#/blast",
     "diff": "#/diff",
+    "consumer": f"#/consumer/{quote(consumer_key('default', CONSUMER), safe=':')}",
+    "incident": f"#/incident/{INCIDENT}",
     "unknown": "#/nothing",
 }
 ROUTES_AT_NIGHT = {"checks": "#/checks", "incidents": "#/incidents", "run": f"#/run/{run_id(10_001)}"}
@@ -76,7 +81,7 @@ def go(page: Page, address: str) -> None:
 def test_a_hub_is_drawn_with_its_most_important_readers_and_the_rest_is_counted(page: Page) -> None:
     drawn(page, 15)
     expect(page.locator(".stage-notes")).to_contain_text("14 of 402 datasets drawn")
-    assert page.evaluate("() => window.headwater.canvas.cy.zoom() * 13") >= 10 - 0.01, "names are 10 px high"
+    assert page.evaluate("() => window.headwater.canvas.cy.zoom() * 12") >= 10 - 0.01, "the smallest text is 10 px high"
     assert f"{READERS - 12} more" in titles(page)
     # Its readers: all of them, counted, by facets, each of them one click from being drawn.
     click_box(page, f"{READERS - 12} more")

@@ -622,6 +622,7 @@ export interface Finding {
   subject: Subject;
   message: string;
   since: string | null;
+  incident: string | null;
 }
 
 export interface FoundConsumer {

@@ -53,7 +53,7 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
       {!query.to && <button class="all" onClick={() => all("UPSTREAM")} aria-pressed={query.direction === "UPSTREAM" && query.depth === "all"}>{t.allUpstream}</button>}
       {!query.to && <button class="all" onClick={() => all("DOWNSTREAM")} aria-pressed={query.direction === "DOWNSTREAM" && query.depth === "all"}>{t.allDownstream}</button>}
       <button aria-pressed={query.columns} onClick={() => tweak("dataset", { columns: !query.columns })} title={t.columnsKey}>{t.columns}</button>
-      {query.col && <button aria-pressed={query.only} onClick={() => step("dataset", { only: !query.only })} title={t.onlyKey}>{t.onlyPath(query.col)}</button>}
+      {query.col && <button aria-pressed={query.only} onClick={() => step("dataset", { only: !query.only, zoom: null })} title={t.onlyKey}>{t.onlyPath(query.col)}</button>}
       <FilterMenu at={at} graph={graph} />
       <Menu label={<>{t.group} ▾</>} pressed={query.group !== ""}>
         {(close) => GROUPINGS.map((group) => (

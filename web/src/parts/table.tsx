@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { count } from "../app/format";
 import { t } from "../app/texts";
+import type { Noun } from "../texts/values";
 
 export interface Column<Row> {
   name: string;
@@ -40,7 +41,9 @@ interface Given<Row> {
   onChoose?: (row: Row) => void;
   /** Without a field to filter by. */
   plain?: boolean;
-  noun?: [string, string];
+  /** Asks for the rows that follow, once the last one is scrolled into sight. */
+  onEnd?: (() => void) | null;
+  noun?: Noun;
 }
 
 const ROW = 37;
@@ -87,7 +90,7 @@ export function csv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]):
 }
 
 export function Table<Row>(given: Given<Row>) {
-  const { rows, columns, of, label, empty = t.noneKnown, chosen, onChoose, plain = false, noun = ["row", "rows"] } = given;
+  const { rows, columns, of, label, empty = t.noneKnown, chosen, onChoose, plain = false, noun = t.nouns.row } = given;
   const [ownSort, setOwnSort] = useState("");
   const [ownFind, setOwnFind] = useState("");
   const sort = given.onSort ? (given.sort ?? "") : ownSort;
@@ -104,6 +107,11 @@ export function Table<Row>(given: Given<Row>) {
     const first = Math.max(0, Math.floor(element.scrollTop / ROW) - AROUND);
     const last = Math.ceil((element.scrollTop + element.clientHeight) / ROW) + AROUND;
     if (first !== window.first || last !== window.last) look({ first, last });
+  };
+  const scrolled = (): void => {
+    measure();
+    const element = frame.current;
+    if (element && element.scrollTop + element.clientHeight >= element.scrollHeight - ROW) given.onEnd?.();
   };
   useLayoutEffect(measure, [all.length]);
   const virtual = all.length > MANY;
@@ -137,7 +145,7 @@ export function Table<Row>(given: Given<Row>) {
         </div>
       )}
       {all.length === 0 ? <p class="empty">{rows.length ? t.noneMatch : empty}</p> : (
-        <div class={`table-frame ${virtual ? "virtual" : ""}`} ref={frame} onScroll={measure} tabIndex={0} role="region" aria-label={label}>
+        <div class={`table-frame ${virtual ? "virtual" : ""}`} ref={frame} onScroll={scrolled} tabIndex={0} role="region" aria-label={label}>
           <table aria-rowcount={all.length + 1}>
             <thead><tr>{columns.map(heading)}</tr></thead>
             <tbody>
