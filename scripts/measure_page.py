@@ -230,7 +230,7 @@ def _arrive(page: Page, url: str, asset: dict[str, Any]) -> None:
     page.wait_for_function("() => window.measured?.drawn")
     size = page.evaluate("() => window.headwater.canvas.cy.zoom()") * _SMALLEST_PX
     if size < _READABLE_PX - 0.01:
-        sys.exit(f"Names are {size:.1f} px high.")
+        sys.exit(f"Texts are {size:.1f} px high.")
 
 
 def _graph(api: str, asset: dict[str, Any]) -> str:
@@ -250,7 +250,7 @@ _TEXT = """\
 
 Made by `uv run scripts/measure_page.py` on two cores, on a graph of {datasets:,} datasets and {jobs:,} jobs; the hub
 has {readers:,} readers. Every opening has an empty cache, in a browser that has been running if nothing else is stated,
-and Neo4j has answered before. Names count as readable from 10 px.
+and Neo4j has answered before. Texts count as readable from 10 px.
 
 | what | measured | goal | |
 |---|---|---|---|

@@ -6,7 +6,7 @@ import type { DatasetDetails, Drawing, Impact } from "../app/answers";
 import { count, parted, time } from "../app/format";
 import { isField } from "../app/keys";
 import { step, tweak } from "../app/navigation";
-import { narrow, say } from "../app/state";
+import { say } from "../app/state";
 import { t } from "../app/texts";
 import { Trouble, Waiting } from "../parts/basics";
 import type { Change, Picture, Side } from "../stage/picture";
@@ -18,7 +18,7 @@ import { Panel } from "./panel";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
 import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
 import { datasetsOf, listsAllHits, severitiesOf } from "./severities";
-import { Toolbar, showAs, startAt, viewOf } from "./toolbar";
+import { Toolbar, hasPanel, showAs, startAt, viewOf } from "./toolbar";
 
 const NOTHING: Picture = { boxes: [], arrows: [] };
 const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
@@ -115,8 +115,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   };
   const name = parted(start ?? { ...at.path, title: null, type: null }).last;
   const table = view === "table" && graph && !onlyPath;
-  // Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer.
-  const panel = !query.nopanel && ((!narrow.value && view === "graph") || query.sel !== "" || query.col !== "" || query.change !== "");
+  const panel = hasPanel(at, view);
   return (
     <div class="lineage">
       <Toolbar at={at} graph={graph} name={name} />
@@ -127,7 +126,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
             <div class="table-place">
               <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}
                 impact={impact} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
-                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false, panel: "" })} />
+                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false, panel: key === start?.key ? "about" : "" })} />
             </div>
           ) : view === "graph" || onlyPath ? (
             <div class="stage-place">

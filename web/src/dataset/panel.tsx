@@ -74,7 +74,7 @@ function Head({ chip, title, under, children }: { chip: string | null; title: Co
     <header class="panel-head">
       <div class="panel-title">
         <div><Chip kind={chip} /><h2>{title}</h2><p class="under" title={under}>{under}</p></div>
-        <button class="icon" aria-label={t.closePanel} title={t.closePanel} onClick={() => tweak("dataset", { nopanel: true, sel: "", col: "" })}>✕</button>
+        <button class="icon" aria-label={t.closePanel} title={t.closePanel} onClick={() => tweak("dataset", { nopanel: true, sel: "", col: "", panel: "" })}>✕</button>
       </div>
       {children}
     </header>
