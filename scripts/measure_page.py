@@ -31,7 +31,7 @@ _SETTLED_MS = 1_000
 """Time for the browser to start a process for a new page, before a measured navigation."""
 _QUESTIONS = 40
 _READABLE_PX = 10
-_NAME_PX = 13  # height of a name at zoom 1
+_SMALLEST_PX = 12  # height of the smallest text at zoom 1
 _WATCH = """() => {
     window.measured = {tasks: [], drawn: null}
     new PerformanceObserver(list => list.getEntries().forEach(task => window.measured.tasks.push(task.duration)))
@@ -228,9 +228,9 @@ def _arrive(page: Page, url: str, asset: dict[str, Any]) -> None:
     page.add_init_script(f"({_WATCH})()")
     page.goto(f"{url}#/dataset/{quote(asset['namespace'], safe=':')}/{quote(asset['name'], safe='')}")
     page.wait_for_function("() => window.measured?.drawn")
-    size = page.evaluate("() => window.headwater.canvas.cy.zoom()") * _NAME_PX
+    size = page.evaluate("() => window.headwater.canvas.cy.zoom()") * _SMALLEST_PX
     if size < _READABLE_PX - 0.01:
-        sys.exit(f"Names are {size:.1f} px high.")
+        sys.exit(f"Texts are {size:.1f} px high.")
 
 
 def _graph(api: str, asset: dict[str, Any]) -> str:
@@ -250,7 +250,7 @@ _TEXT = """\
 
 Made by `uv run scripts/measure_page.py` on two cores, on a graph of {datasets:,} datasets and {jobs:,} jobs; the hub
 has {readers:,} readers. Every opening has an empty cache, in a browser that has been running if nothing else is stated,
-and Neo4j has answered before. Names count as readable from 10 px.
+and Neo4j has answered before. Texts count as readable from 10 px.
 
 | what | measured | goal | |
 |---|---|---|---|

@@ -239,6 +239,51 @@ def test_every_state_is_an_address(page: Page) -> None:
     drawn(page, len(boxes))
 
 
+def test_the_address_keeps_zoom_tab_and_role(page: Page) -> None:
+    def seen() -> list[float]:
+        zoom: float = page.evaluate("() => window.headwater.canvas.cy.zoom()")
+        start = places(page)["flights.departed"]
+        return [round(zoom, 2), *(round(start[axis] / 10) for axis in ("x", "y"))]
+
+    kept = "hash => location.hash === hash"
+    tab = page.locator("#panel").get_by_role("tab", name="Jobs")
+    go(page, DEPARTED)
+    drawn(page, 3)
+    tab.click()
+    page.locator("#canvas").focus()
+    page.keyboard.press("+")
+    page.wait_for_function("() => location.hash.includes('zoom=')")
+    address, before = page.evaluate("() => location.hash"), seen()
+    assert "panel=jobs" in address
+    page.reload()
+    drawn(page, 3)
+    expect(tab).to_have_attribute("aria-selected", "true")
+    assert seen() == before
+    # It is the view of this picture: another one has its own, and Back brings this one.
+    page.get_by_role("button", name="One hop more").click()
+    page.wait_for_function("() => window.headwater.picture.boxes.length > 3")
+    page.locator("#canvas").focus()
+    page.keyboard.press("9")
+    page.wait_for_function("hash => !location.hash.includes(hash)", arg=re.findall("zoom=[^&]*", address)[0])
+    assert seen() != before
+    page.go_back()
+    drawn(page, 3)
+    page.wait_for_function(kept, arg=address)
+    assert seen() == before
+    # At its usual view the address has none.
+    page.get_by_role("button", name="Fit").click()
+    page.wait_for_function("() => !location.hash.includes('zoom=')")
+
+    go(page, f"{DEPARTED.partition('?')[0]}/runs")
+    read = page.get_by_role("group", name="Which runs").get_by_role("button", name="read")
+    read.click()
+    page.wait_for_function("() => location.hash.endsWith('/runs?role=READ')")
+    page.reload()
+    expect(read).to_have_attribute("aria-pressed", "true")
+    page.go_back()
+    expect(read).to_have_attribute("aria-pressed", "false")
+
+
 def test_graph_and_table_have_the_same_datasets(page: Page) -> None:
     go(page, f"{DEPARTED}?depth=2")
     drawn(page)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
+from headwater_graph.keys import consumer_key
 from support.estate import (
     CHAIN,
+    CONSUMER,
     HUB,
     HUB_COLUMNS,
     HUB_TITLE,
+    INCIDENT,
     LAKE,
     MID,
     READERS,
@@ -50,6 +53,8 @@ ROUTES = {
     "trace": "#/trace",
     "blast": "#/blast",
     "diff": "#/diff",
+    "consumer": f"#/consumer/{quote(consumer_key('default', CONSUMER), safe=':')}",
+    "incident": f"#/incident/{INCIDENT}",
     "unknown": "#/nothing",
 }
 ROUTES_AT_NIGHT = {"checks": "#/checks", "incidents": "#/incidents", "run": f"#/run/{run_id(10_001)}"}
@@ -76,8 +81,16 @@ def go(page: Page, address: str) -> None:
 def test_a_hub_is_drawn_with_its_most_important_readers_and_the_rest_is_counted(page: Page) -> None:
     drawn(page, 15)
     expect(page.locator(".stage-notes")).to_contain_text("14 of 402 datasets drawn")
-    assert page.evaluate("() => window.headwater.canvas.cy.zoom() * 13") >= 10 - 0.01, "names are 10 px high"
+    assert page.evaluate("() => window.headwater.canvas.cy.zoom() * 12") >= 10 - 0.01, "the smallest text is 10 px high"
     assert f"{READERS - 12} more" in titles(page)
+    # All of them at once are too small to read: the table is offered.
+    expect(page.get_by_role("button", name="As a table")).to_have_count(0)
+    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="As a table").click()
+    expect(page.locator(".table-place")).to_contain_text("402 datasets")
+    page.get_by_role("button", name="Graph", exact=True).click()
+    page.get_by_role("button", name="Fit").click()
+    drawn(page, 15)
     # Its readers: all of them, counted, by facets, each of them one click from being drawn.
     click_box(page, f"{READERS - 12} more")
     expect(page.locator("#panel")).to_contain_text("400 readers")
@@ -211,6 +224,13 @@ def test_on_a_phone_the_table_comes_first_and_the_panel_is_a_sheet(
         assert sheet is not None
         assert sheet["width"] == 390
         page.get_by_role("button", name="Close the panel").click()
+        # Nothing that a desk shows is out of reach: the panel of the start, and columns that the table leaves out.
+        page.get_by_role("button", name="Panel", exact=True).click()
+        expect(page.locator("#panel")).to_contain_text(HUB_TITLE)
+        page.get_by_role("button", name="Close the panel").click()
+        expect(page.locator("#panel")).to_have_count(0)
+        page.get_by_role("button", name="All columns").click()
+        expect(page.locator(".table-place th", has_text="Criticality")).to_have_count(1)
         page.get_by_role("button", name="Graph", exact=True).click()
         drawn(page, 15)
         field = page.get_by_role("combobox").bounding_box()

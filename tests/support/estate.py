@@ -1,5 +1,7 @@
 """A company's lineage in small: a hub with 400 readers and 60 columns, a wide table, a chain of eight, long names.
 
+A consumer is declared to read the wide table, about which an incident is open.
+
 The names have the lengths that real ones have. Every document is a client's, received as from outside.
 """
 
@@ -7,11 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+from headwater_analysis.declaring.reading import read_set
+from headwater_analysis.incidents.actions import PRODUCER
 from headwater_openlineage.intake.receiving import Received, receive
-from headwater_schemas.events import LineageEvent
+from headwater_schemas.events import (
+    DatasetRef,
+    IncidentAction,
+    IncidentEvent,
+    IncidentScope,
+    IncidentSeverity,
+    LineageEvent,
+)
+from headwater_schemas.events.build import lineage_event
 from support.openlineage import run_event
 
 LAKE = "s3://acme-lakehouse-prod-eu-central-1"
@@ -25,6 +38,14 @@ READERS = 400
 HUB_COLUMNS = ("id", "amount_net", "currency", *(f"attribute_{n:03d}_of_the_customer" for n in range(57)))
 CHAIN = 8
 FAILED_EVERY = 50
+CONSUMER = "Regulatory report of balances at the end of the month"
+INCIDENT = "INC-5d20a8e1c4"
+_OPENED_AT = datetime(2026, 11, 21, tzinfo=UTC)
+_DECLARED = f"""
+set: reports
+namespace: n
+consumers: [{{name: {CONSUMER}, type: REPORT, owners: ['team:finance'], reads: ['{LAKE}/{WIDE}']}}]
+"""
 _DOMAINS = ("customers", "orders", "payments", "logistics", "marketing", "web_analytics", "finance", "inventory")
 
 
@@ -47,6 +68,16 @@ def _events() -> Iterator[LineageEvent]:
         received = receive(json.dumps(document).encode(), tenant="default")
         assert isinstance(received, Received)
         yield from received.events
+    yield from read_set("f.yaml", _DECLARED).events(1, tenant="default", event_time=_OPENED_AT)
+    opened = IncidentEvent(
+        incident=INCIDENT,
+        by="ann",
+        action=IncidentAction.OPENED,
+        title="Balances at the end of the month are doubled for accounts with two holders",
+        severity=IncidentSeverity.SEV2,
+        scope=(IncidentScope(dataset=DatasetRef(LAKE, WIDE)),),
+    )
+    yield lineage_event(opened, producer=PRODUCER, event_time=_OPENED_AT)
 
 
 def _documents() -> Iterator[dict[str, Any]]:

@@ -1,6 +1,10 @@
-import { describe, expect, it } from "vitest";
+// @vitest-environment happy-dom
+import { h, render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, describe, expect, it } from "vitest";
 
-import { csv, filtered, sorted, type Column } from "../src/parts/table";
+import { narrow } from "../src/app/state";
+import { Table, csv, filtered, sorted, type Column } from "../src/parts/table";
 
 interface Row {
   name: string;
@@ -62,5 +66,32 @@ describe("comma-separated values", () => {
 
   it("leave numbers alone", () => {
     expect(line("a", -5)).toBe("a,-5\r\n");
+  });
+});
+
+describe("on a phone", () => {
+  const wide: Column<Row>[] = COLUMNS.map((column, index) => ({ ...column, wide: index > 0 }));
+  const titles = (): string[] => [...document.querySelectorAll("th")].map(({ textContent }) => textContent ?? "");
+
+  afterEach(() => {
+    act(() => render(null, document.body));
+    narrow.value = false;
+  });
+
+  it.each([false, true])("columns that are left out are one button away (plain: %s)", (plain) => {
+    narrow.value = true;
+    act(() => render(h(Table<Row>, { rows: [row("a", 3)], columns: wide, of: ({ name }) => name, label: "Rows", plain }), document.body));
+    expect(titles()).toEqual(["Name"]);
+    const button = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "All columns (2 more)");
+    act(() => button?.click());
+    expect(titles()).toEqual(["Name", "Rows, all", "Seen"]);
+    expect(document.querySelector("tbody tr")?.textContent).toBe("a3only to be seen");
+    expect(button?.getAttribute("aria-pressed")).toBe("true");
+  });
+
+  it("no button is where nothing is left out", () => {
+    act(() => render(h(Table<Row>, { rows: [row("a")], columns: wide, of: ({ name }) => name, label: "Rows" }), document.body));
+    expect(titles()).toEqual(["Name", "Rows, all", "Seen"]);
+    expect(document.body.textContent).not.toContain("All columns");
   });
 });

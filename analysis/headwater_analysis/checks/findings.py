@@ -34,12 +34,14 @@ class Finding:
         subject: dataset, job or consumer that breaks the rule.
         message: description, as a sentence.
         since: time since when the rule is broken, where known.
+        incident: id of the incident that the finding is about; None: it is about none.
     """
 
     id: str
     subject: Subject
     message: str
     since: datetime | None
+    incident: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,5 +178,5 @@ def _findings(tx: Transaction, rule: CheckRule, rows: Sequence[Mapping[str, Any]
                 name = own["name"]
         names = tuple(dict.fromkeys(owner.name for owner in owners[own["key"]]))
         subject = Subject(row["kind"], own["key"], name, names, table)
-        out.append(Finding(row["id"], subject, rule.message(row), moment(row.get("since"))))
+        out.append(Finding(row["id"], subject, rule.message(row), moment(row.get("since")), row.get("incident")))
     return tuple(out)

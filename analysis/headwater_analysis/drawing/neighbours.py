@@ -81,12 +81,14 @@ class NeighbourFilters:
         namespaces: exact namespaces.
         owners: exact owners.
         types: types, in capitals.
+        criticalities: exact criticalities.
     """
 
     text: str = ""
     namespaces: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    criticalities: tuple[str, ...] = ()
 
     def is_named(self, asset: Asset) -> bool:
         """Return whether the asset's name has all words of the text."""
@@ -94,12 +96,13 @@ class NeighbourFilters:
         return all(word in names for word in self.text.casefold().split())
 
     def admits(self, labels: DatasetLabels) -> bool:
-        """Return whether namespace, owners and type match the filters."""
+        """Return whether namespace, owners, type and criticality match the filters."""
         asset = labels.asset
         return (
             (not self.namespaces or asset.namespace in self.namespaces)
             and (not self.owners or not set(self.owners).isdisjoint(labels.owners))
             and (not self.types or (asset.type or "").upper() in self.types)
+            and (not self.criticalities or labels.criticality in self.criticalities)
         )
 
 

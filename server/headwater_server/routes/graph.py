@@ -115,9 +115,12 @@ def neighbours_of(
     type: Annotated[  # noqa: A002  the parameter's name
         Types, Query(max_length=100, description="Only datasets of these types: `TOPIC`, `FILE`, `TABLE` …")
     ] = [],  # noqa: B006
+    criticality: Annotated[
+        Values, Query(max_length=100, description="Only datasets of one of these criticalities, spelled exactly.")
+    ] = [],  # noqa: B006
 ) -> Response:
     """Datasets one hop upstream or downstream of a dataset, page by page: the most critical and most used first."""
-    filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type))
+    filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type), tuple(criticality))
     return ask(lambda reader: neighbours(reader, asset, direction, filters=filters, as_of=as_of, **page))
 
 

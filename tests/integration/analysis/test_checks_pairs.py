@@ -605,6 +605,8 @@ def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
         with subtests.test(each.rule):
             found = {finding.subject.name: described(finding) for finding in of_its_namespace(each)}
             assert found == expected.pop(each.rule)
+            named = [finding.incident in finding.message for finding in each.findings if finding.incident is not None]
+            assert named == [True] * (len(each.findings) if each.rule == "tainted-datasets" else 0)
     assert not expected
     elsewhere = check(Reader(clean_database, target, tenant="elsewhere"), NOW)
     assert {rule.rule: rule.findings for rule in elsewhere.rules if rule.findings} == {}

@@ -76,6 +76,7 @@ def test_filters_and_facets(hub: Reader) -> None:
     assert found(owners=("team:a",)) == ["fct_04", "fct_05"]
     assert found(owners=("team:b",), types=("TOPIC",)) == ["fct_05"]
     assert found(owners=("team:b",), types=("TABLE",)) == []
+    assert found(criticalities=("tier-1", "tier-9")) == ["fct_04"]
     page = neighbours(hub, "orders", DOWNSTREAM, filters=NeighbourFilters(text="fct_0", owners=("team:b",)))
     assert page.total == 1
     assert page.facets.namespaces == (ValueCount("n", 6), ValueCount("m", 4))

@@ -27,6 +27,26 @@ const time: Codec<string> = {
   write: (value) => value || null,
 };
 
+/** Zoom of a picture, and the way from the start's corner to the middle of the view, in the picture's pixels. */
+export interface View {
+  zoom: number;
+  x: number;
+  y: number;
+}
+
+export const LEAST_ZOOM = 0.05;
+export const MOST_ZOOM = 2.5;
+
+/** `0.85,120,-40`; null is the view that suits the picture. */
+const seen: Codec<View | null> = {
+  read: (value) => {
+    const found = /^(\d(?:\.\d{1,3})?),(-?\d{1,6}),(-?\d{1,6})$/.exec(value ?? "");
+    const [zoom, x, y] = (found ?? []).slice(1).map(Number);
+    return zoom === undefined || x === undefined || y === undefined || zoom < LEAST_ZOOM || zoom > MOST_ZOOM ? null : { zoom, x, y };
+  },
+  write: (value) => value && `${value.zoom},${value.x},${value.y}`,
+};
+
 function escapeComma(value: string): string {
   return value.replaceAll("~", "~~").replaceAll(",", "~.");
 }
@@ -37,6 +57,8 @@ function unescapeComma(value: string): string {
 
 export const DATASET_TABS = ["lineage", "columns", "runs", "quality", "impact", "versions"] as const;
 export const RUN_TABS = ["overview", "batches", "inputs", "outputs", "plan"] as const;
+export const PANEL_TABS = ["about", "columns", "jobs", "impact"] as const;
+export type PanelTab = (typeof PANEL_TABS)[number];
 export type DatasetTab = (typeof DATASET_TABS)[number];
 export type RunTab = (typeof RUN_TABS)[number];
 
@@ -66,6 +88,9 @@ const ROUTES = {
       sel: text,
       /** Whether the panel is closed. */
       nopanel: flag,
+      /** Tab of the panel; "" is the one of what is selected. */
+      panel: oneOf("", ...PANEL_TABS),
+      zoom: seen,
       /** Opened sides: `up:key`, `down:key:neighbour`; and opened groups: `group:side:value`. */
       open: list,
       group: oneOf("", "namespace", "owner", "tag", "type"),
@@ -90,6 +115,8 @@ const ROUTES = {
       timeline: text,
       from: time,
       until: time,
+      /** Runs that are listed: those that wrote the dataset, or read it. */
+      role: oneOf("WROTE", "READ"),
       sort: text,
       find: text,
     },

@@ -624,6 +624,7 @@ export interface Finding {
   subject: Subject;
   message: string;
   since: string | null;
+  incident: string | null;
 }
 
 export interface FoundConsumer {

@@ -1,6 +1,9 @@
 // How values are written for people.
 
+import { values } from "../texts/values";
 import type { Asset, Impact, OffsetSpan } from "./answers";
+
+const { nouns, units } = values;
 
 export const title = (asset: Asset): string => visible(asset.title ?? asset.name);
 
@@ -18,7 +21,7 @@ export function time(iso: string | null | undefined): string {
 /** The same in UTC, which stands beside it. */
 export function utc(iso: string | null | undefined): string {
   if (!iso) return "–";
-  return iso.replace("T", " ").replace(/(\.\d+)?(Z|\+00:00)$/, "") + " UTC";
+  return iso.replace("T", " ").replace(/(\.\d+)?(Z|\+00:00)$/, "") + ` ${values.utc}`;
 }
 
 const two = (value: number): string => String(value).padStart(2, "0");
@@ -34,17 +37,17 @@ export function ago(iso: string, now: number = Date.now()): string {
   const future = seconds < 0;
   const amount = Math.abs(seconds);
   const [value, unit] =
-    amount < 90 ? [amount, "s"] : amount < 5_400 ? [Math.round(amount / 60), "min"] : amount < 129_600 ? [Math.round(amount / 3_600), "h"] : [Math.round(amount / 86_400), "d"];
-  return future ? `in ${value} ${unit}` : `${value} ${unit} ago`;
+    amount < 90 ? [amount, units.second] : amount < 5_400 ? [Math.round(amount / 60), units.minute] : amount < 129_600 ? [Math.round(amount / 3_600), units.hour] : [Math.round(amount / 86_400), units.day];
+  return (future ? values.ahead : values.ago)(`${value} ${unit}`);
 }
 
 export function duration(ms: number | null | undefined): string {
   // Clocks of two machines: how long it took isn't known.
   if (ms === null || ms === undefined || ms < 0) return "–";
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
-  return `${(ms / 3_600_000).toFixed(1)} h`;
+  if (ms < 1_000) return `${Math.round(ms)} ${units.millisecond}`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} ${units.second}`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} ${units.minute} ${Math.round((ms % 60_000) / 1_000)} ${units.second}`;
+  return `${(ms / 3_600_000).toFixed(1)} ${units.hour}`;
 }
 
 export const count = (many: number, one: string, more = one + "s"): string => `${number(many)} ${many === 1 ? one : more}`;
@@ -82,13 +85,13 @@ export const offsets = (ranges: OffsetSpan[]): string =>
   ranges
     .filter(({ start, end }) => end > start)
     .map(({ partition, start, end }) => `${partition}:${end === start + 1 ? start : `${start}..${end}`}`)
-    .join(", ") || "nothing new";
+    .join(", ") || values.nothingNew;
 
 /** Nothing is said to be hit only where nothing on the way is unknown. */
 export function headline({ severity, total, hit_consumers: consumers }: Pick<Impact, "severity" | "total" | "hit_consumers">): string {
-  const hit = [total && count(total, "asset"), consumers.length && count(consumers.length, "consumer")].filter(Boolean);
-  if (hit.length) return `${hit.join(" and ")} hit`;
-  return severity === "NONE" ? "Nothing is hit" : "UNKNOWN who is hit";
+  const hit = [total && count(total, ...nouns.asset), consumers.length && count(consumers.length, ...nouns.consumer)].filter((each) => typeof each === "string");
+  if (hit.length) return values.isHit(hit);
+  return severity === "NONE" ? values.nothingHit : values.unknownHit;
 }
 
 /**

@@ -8,6 +8,7 @@ import { records } from "../texts/records";
 import { stage } from "../texts/stage";
 import { timeline } from "../texts/timeline";
 import { traces } from "../texts/traces";
+import { values } from "../texts/values";
 import { views } from "../texts/views";
 
-export const t = { ...app, ...stage, ...lineage, ...dataset, ...views, ...records, ...incidents, timeline, ...traces };
+export const t = { ...values, ...app, ...stage, ...lineage, ...dataset, ...views, ...records, ...incidents, timeline, ...traces };

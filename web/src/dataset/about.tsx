@@ -54,7 +54,7 @@ export function About({ details }: { place: Place<"dataset">; details: DatasetDe
         [t.aboutTab.renamedFrom, details.renamed_from && <AssetLink asset={details.renamed_from} whole />],
         [t.aboutTab.renamedTo, details.renamed_to.length > 0 && <FoldedList items={details.renamed_to.map((asset) => <AssetLink asset={asset} whole />)} most={4} />],
         [t.aboutTab.declaredIn, declared?.sets.join(", ")],
-        [t.aboutTab.contradictions, declared !== null && declared.contradictions.length > 0 && count(declared.contradictions.length, "property", "properties")],
+        [t.aboutTab.contradictions, declared !== null && declared.contradictions.length > 0 && count(declared.contradictions.length, ...t.nouns.property)],
       ]} />
       <section class="about-part">
         <h2>{t.aboutTab.declaredConsumers} <small class="muted">{number(details.declared_consumers.length)}</small></h2>

@@ -40,7 +40,7 @@ export function Columns({ place: at, details }: Given) {
     <div class="tab-body">
       <Section title={t.columnsTab.title}>{at.asOf ? <ColumnsThen place={at} /> : <ColumnsNow place={at} details={details} />}</Section>
       <Section title={t.schemaTab.title}>
-        <p class="note">{details.schemas_total > details.schemas.length ? t.schemaTab.someOf(details.schemas.length, details.schemas_total) : count(schemas.length, "schema")}</p>
+        <p class="note">{details.schemas_total > details.schemas.length ? t.schemaTab.someOf(details.schemas.length, details.schemas_total) : count(schemas.length, ...t.nouns.schema)}</p>
         <ol class="schemas">{schemas.map((schema, index) => <li><Schema schema={schema} latest={index === 0} /></li>)}</ol>
       </Section>
     </div>
@@ -112,9 +112,9 @@ function Schema({ schema, latest }: { schema: KnownSchema; latest: boolean }) {
   const beyond = schema.changes_total - (schema.changes?.length ?? 0);
   return (
     <>
-      <h3>{latest ? t.schemaTab.latest : t.schemaTab.former} <small class="muted">{t.since} <Time at={schema.first_seen} /> · {count(schema.columns_total, "column")} · <span class="mono" title={schema.digest}>{schema.digest.slice(0, 8)}</span></small></h3>
+      <h3>{latest ? t.schemaTab.latest : t.schemaTab.former} <small class="muted">{t.since} <Time at={schema.first_seen} /> · {count(schema.columns_total, ...t.nouns.column)} · <span class="mono" title={schema.digest}>{schema.digest.slice(0, 8)}</span></small></h3>
       {schema.changes === null ? <p class="muted">{t.schemaTab.first}</p> : schema.changes.length === 0 && beyond <= 0 ? <p class="muted">{t.schemaTab.same}</p> : (
-        <FoldedList most={12} items={schema.changes.map((change) => <code class={`change ${TONES[change.change] ?? ""}`}>{changeText(change)}</code>)} noun={(many) => count(many, "change")} />
+        <FoldedList most={12} items={schema.changes.map((change) => <code class={`change ${TONES[change.change] ?? ""}`}>{changeText(change)}</code>)} noun={(many) => count(many, ...t.nouns.change)} />
       )}
       {beyond > 0 && <p class="note">{t.schemaTab.unlisted(beyond)}</p>}
     </>

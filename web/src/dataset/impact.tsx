@@ -47,7 +47,7 @@ export function Verdict({ at, impact, name, undrawn }: { at: At; impact: Answere
       {[...impact.unknown, ...impact.notes].map((note) => <p class="note">{note}</p>)}
       <p class="row">
         <Copy class="link" text={impact.summary}>{t.copyForTicket}</Copy>
-        <button class="link" onClick={() => step("dataset", { change: "", changed: "", changedcol: "", newtype: "", newname: "", severity: [] })}>{t.clearImpact}</button>
+        <button class="link" onClick={() => step("dataset", { change: "", changed: "", changedcol: "", newtype: "", newname: "", severity: [], panel: "impact" })}>{t.clearImpact}</button>
       </p>
     </div>
   );
@@ -106,19 +106,19 @@ export function ImpactTab({ place: at, details }: { place: Place<"dataset">; det
             <>
               <Verdict at={at} impact={impact} name={name} />
               <Section title={t.whomToTell}>
-                {impact.consumers.length > 0 && <Table rows={impact.consumers} columns={CONSUMERS} of={({ key }) => key} label={t.consumersHit} noun={["consumer", "consumers"]} />}
-                <Table rows={owners} of={({ owner }) => owner} label={t.ownersHit} noun={["owner", "owners"]} beyond={incomplete} columns={[
+                {impact.consumers.length > 0 && <Table rows={impact.consumers} columns={CONSUMERS} of={({ key }) => key} label={t.consumersHit} noun={t.nouns.consumer} />}
+                <Table rows={owners} of={({ owner }) => owner} label={t.ownersHit} noun={t.nouns.owner} beyond={incomplete} columns={[
                   { name: "owner", title: t.columnOwner, value: ({ owner }) => owner, cell: ({ owner }) => owner || t.noOwner },
                   { name: "worst", title: t.columnWorst, value: ({ worst }) => worst, order: ({ worst }) => rank(worst), cell: ({ worst }) => <Tone severity={worst} /> },
                   { name: "datasets", title: t.columnDatasets, number: true, value: ({ datasets }) => datasets, cell: ({ datasets }) => number(datasets) },
                 ]} />
               </Section>
               <Section title={t.hits}>
-                <Table rows={items} columns={ITEMS} of={({ asset }) => asset.key} label={t.hits} noun={["hit", "hits"]} beyond={incomplete}
+                <Table rows={items} columns={ITEMS} of={({ asset }) => asset.key} label={t.hits} noun={t.nouns.hit} beyond={incomplete}
                   actions={<button onClick={() => save(fileName(`${name}-impact`, "csv"), csv(items, ITEMS), "text/csv;charset=utf-8")}>{t.csv}</button>} />
               </Section>
               <Section title={t.jobsOf(impact.jobs_total)}>
-                <Table rows={impact.jobs} columns={JOBS} of={({ job }) => job.key} label={t.columnJob} noun={["job", "jobs"]} beyond={impact.jobs_total > impact.jobs.length ? t.firstHits(impact.jobs.length, impact.jobs_total) : undefined} />
+                <Table rows={impact.jobs} columns={JOBS} of={({ job }) => job.key} label={t.columnJob} noun={t.nouns.job} beyond={impact.jobs_total > impact.jobs.length ? t.firstHits(impact.jobs.length, impact.jobs_total) : undefined} />
               </Section>
             </>
           );

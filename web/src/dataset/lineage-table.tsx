@@ -60,7 +60,7 @@ export function LineageTable({ graph, rows, hidden, impact, sort, onSort, find, 
   ].filter(Boolean).join(", ");
   return (
     <Table
-      rows={rows} columns={columns} of={({ asset }) => asset.key} label={t.tableLabel(parted(graph.start).last)} noun={["dataset", "datasets"]}
+      rows={rows} columns={columns} of={({ asset }) => asset.key} label={t.tableLabel(parted(graph.start).last)} noun={t.nouns.dataset}
       sort={sort} onSort={onSort} find={find} onFind={onFind} beyond={beyond || undefined}
       chosen={chosen} onChoose={({ asset }) => onChoose(asset.key)}
       actions={<button onClick={() => save(fileName(`${parted(graph.start).last}-lineage`, "csv"), csv(rows, columns), "text/csv;charset=utf-8")}>{t.csv}</button>}

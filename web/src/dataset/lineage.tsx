@@ -6,7 +6,7 @@ import type { DatasetDetails, Drawing, Impact } from "../app/answers";
 import { count, parted, time } from "../app/format";
 import { isField } from "../app/keys";
 import { step, tweak } from "../app/navigation";
-import { narrow, say } from "../app/state";
+import { say } from "../app/state";
 import { t } from "../app/texts";
 import { Trouble, Waiting } from "../parts/basics";
 import type { Change, Picture, Side } from "../stage/picture";
@@ -18,7 +18,7 @@ import { Panel } from "./panel";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
 import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
 import { datasetsOf, listsAllHits, severitiesOf } from "./severities";
-import { Toolbar, showAs, startAt, viewOf } from "./toolbar";
+import { Toolbar, hasPanel, showAs, startAt, viewOf } from "./toolbar";
 
 const NOTHING: Picture = { boxes: [], arrows: [] };
 const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
@@ -76,9 +76,11 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     return (edges.find((each) => each.key === key) ?? edges.find(({ target }) => target === key) ?? edges.find(({ source }) => source === key))?.via[0]?.job.key;
   };
   const choose = (to: Chosen): void => {
-    if (!to) tweak("dataset", { sel: "", col: "", only: false });
+    // Of another dataset the panel begins anew.
+    const panel = to?.column ? (query.change ? "columns" : "") : (to?.key ?? start?.key) === (query.sel || start?.key) ? query.panel : "";
+    if (!to) tweak("dataset", { sel: "", col: "", only: false, panel });
     // The timeline follows the picture, at the same span of time.
-    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false, timeline: query.timeline && (jobOf(to.key) ?? query.timeline) });
+    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false, panel, timeline: query.timeline && (jobOf(to.key) ?? query.timeline) });
     const edge = to?.kind === "arrow" ? graph?.edges.find(({ key }) => key === to.key) : null;
     if (edge) say(t.arrowBy(edge.via.map(({ job }) => job.name).join(", ")));
   };
@@ -92,7 +94,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const keys = (pressed: string): boolean => {
     if (pressed === "v") toggleView();
     else if (pressed === "c") tweak("dataset", { columns: !query.columns });
-    else if (pressed === "o" && query.col) step("dataset", { only: !query.only });
+    else if (pressed === "o" && query.col) step("dataset", { only: !query.only, zoom: null });
     else if (pressed === "t") openTimeline();
     else return false;
     return true;
@@ -113,8 +115,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   };
   const name = parted(start ?? { ...at.path, title: null, type: null }).last;
   const table = view === "table" && graph && !onlyPath;
-  // Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer.
-  const panel = !query.nopanel && ((!narrow.value && view === "graph") || query.sel !== "" || query.col !== "" || query.change !== "");
+  const panel = hasPanel(at, view);
   return (
     <div class="lineage">
       <Toolbar at={at} graph={graph} name={name} />
@@ -125,12 +126,13 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
             <div class="table-place">
               <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}
                 impact={impact} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
-                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false })} />
+                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false, panel: key === start?.key ? "about" : "" })} />
             </div>
           ) : view === "graph" || onlyPath ? (
             <div class="stage-place">
               {/* There before the answer is: the drawing library takes a tenth of a second to start. */}
-              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onKey={keys} />
+              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onTable={() => showAs("table")} onKey={keys}
+                view={query.zoom} onView={(zoom) => drawing.waiting || tweak("dataset", { zoom })} />
               {shown ? <Legend /> : <Waiting />}
             </div>
           ) : <div class="stage-place"><Waiting /></div>}
@@ -177,7 +179,7 @@ function Notes({ at, graph, shown, undrawn, changed, hits, path }: NotesGiven) {
   const { query } = at;
   const notes: string[] = [];
   if (path !== null) {
-    notes.push(t.pathOf(query.col, count(path.columns, "column")));
+    notes.push(t.pathOf(query.col, count(path.columns, ...t.nouns.column)));
     if (path.undrawn > 0) notes.push(t.pathUndrawn(path.undrawn));
   } else if (graph && shown) {
     const missing = graph.metadata.nodes_total - graph.nodes.length;

@@ -1,10 +1,10 @@
 // Panel beside the picture: what is selected, in tabs, with what can be done in sight.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import type { Asset, DatasetDetails, Drawing, DrawnEdge, Impact, JobDetails, JobUse, RunDetails, Timeline } from "../app/answers";
-import { place } from "../app/address";
+import { place, type PanelTab } from "../app/address";
 import { get, part } from "../app/api";
 import { useAsked } from "../app/asked";
 import { count, number, offsets, parted, spelling } from "../app/format";
@@ -74,31 +74,23 @@ function Head({ chip, title, under, children }: { chip: string | null; title: Co
     <header class="panel-head">
       <div class="panel-title">
         <div><Chip kind={chip} /><h2>{title}</h2><p class="under" title={under}>{under}</p></div>
-        <button class="icon" aria-label={t.closePanel} title={t.closePanel} onClick={() => tweak("dataset", { nopanel: true, sel: "", col: "" })}>✕</button>
+        <button class="icon" aria-label={t.closePanel} title={t.closePanel} onClick={() => tweak("dataset", { nopanel: true, sel: "", col: "", panel: "" })}>✕</button>
       </div>
       {children}
     </header>
   );
 }
 
-type TabName = "about" | "columns" | "jobs" | "impact";
-
 function DatasetPanel({ at, dataset, column, start, graph, impact, severities, undrawn }: Given & { dataset: string; column: string }) {
   const isStart = dataset === start.key;
   const asked = useDetails(isStart ? nameOf(at) : dataset);
   const details = asked.value;
-  const [tab, setTab] = useState<TabName>(column ? "columns" : at.query.change ? "impact" : "about");
-  useEffect(() => {
-    if (column) setTab("columns");
-  }, [column]);
-  useEffect(() => {
-    if (impact) setTab("impact");
-  }, [impact]);
+  const tab: PanelTab = at.query.panel || (at.query.change ? "impact" : column ? "columns" : "about");
   const node = graph?.nodes.find(({ asset }) => asset.key === dataset);
   const asset = details?.dataset ?? node?.asset;
   if (!asset) return <Answer asked={asked}>{() => null}</Answer>;
   const expand = (side: Side): void => step("dataset", { open: [...at.query.open, `${side}:${dataset}`] });
-  const tabs: [TabName, string, number | null][] = [["about", t.tabAbout, null], ["columns", t.tabColumns, details?.columns_total ?? null], ["jobs", t.tabJobs, details ? details.producers_total + details.consumers_total : null], ["impact", t.whatIf, null]];
+  const tabs: [PanelTab, string, number | null][] = [["about", t.tabAbout, null], ["columns", t.tabColumns, details?.columns_total ?? null], ["jobs", t.tabJobs, details ? details.producers_total + details.consumers_total : null], ["impact", t.whatIf, null]];
   return (
     <>
       <Head chip={asset.type} title={<Link to={placeOf(asset)} title={spelling(asset)}>{parted(asset).last}</Link>} under={spelling(asset)}>
@@ -107,11 +99,11 @@ function DatasetPanel({ at, dataset, column, start, graph, impact, severities, u
           {node && node.more_upstream > 0 && <button onClick={() => expand("up")}>← {t.upstreamMore(node.more_upstream)}</button>}
           {node && node.more_downstream > 0 && <button onClick={() => expand("down")}>{t.downstreamMore(node.more_downstream)} →</button>}
           {!isStart && <button onClick={() => startAt({ namespace: asset.namespace, name: asset.name }, at)}>{t.startHere}</button>}
-          {column && <button aria-pressed={at.query.only} onClick={() => step("dataset", { only: !at.query.only })}>{t.onlyThisPath}</button>}
+          {column && <button aria-pressed={at.query.only} onClick={() => step("dataset", { only: !at.query.only, zoom: null })}>{t.onlyThisPath}</button>}
         </p>
         <div class="panel-tabs" role="tablist">
           {tabs.map(([name, title, many]) => (
-            <button role="tab" id={`tab-${name}`} aria-selected={tab === name} aria-controls="panel-body" onClick={() => setTab(name)}>{title}{many !== null && <small> {number(many)}</small>}</button>
+            <button role="tab" id={`tab-${name}`} aria-selected={tab === name} aria-controls="panel-body" onClick={() => tweak("dataset", { panel: name })}>{title}{many !== null && <small> {number(many)}</small>}</button>
           ))}
         </div>
       </Head>
@@ -152,12 +144,12 @@ function ColumnList({ at, details, column, severities }: { at: At; details: Data
   const severity = (name: string): string | null => severities.get(addressOf({ ...details.dataset, column: name })) ?? null;
   const columns: Column<DatasetDetails["columns"][number]>[] = [
     { name: "name", title: t.columnColumn, value: ({ name }) => name, width: "56%", cell: ({ name }) => (
-      <button class="plain" aria-pressed={name === column} onClick={() => tweak("dataset", { sel: details.dataset.key, col: name === column ? "" : name })}>{name}</button>) },
+      <button class="plain" aria-pressed={name === column} onClick={() => tweak("dataset", { sel: details.dataset.key, col: name === column ? "" : name, panel: "columns" })}>{name}</button>) },
     { name: "type", title: t.columnType, value: ({ type }) => type, cell: ({ type, name }) => <>{type ?? "–"} {severity(name) && <Tone severity={severity(name) ?? ""} />}</> },
   ];
   const current = details.columns.filter(({ current: is }) => is);
   return (
-    <Table rows={current} columns={columns} of={({ name }) => name} label={t.tabColumns} noun={["column", "columns"]} chosen={column}
+    <Table rows={current} columns={columns} of={({ name }) => name} label={t.tabColumns} noun={t.nouns.column} chosen={column}
       beyond={details.columns_total > details.columns.length ? <Link to={{ ...at, tab: "columns" }}>{t.allOf(details.columns_total)}</Link> : undefined} />
   );
 }
@@ -166,7 +158,7 @@ function Jobs({ at, details }: { at: At; details: DatasetDetails }) {
   const list = (title: string, uses: readonly JobUse[], total: number) => (
     <section class="part">
       <h3>{title} <small>{number(total)}</small></h3>
-      <Table rows={uses} of={({ job }) => job.key} label={title} noun={["job", "jobs"]} beyond={total > uses.length ? t.moreNotListed(total - uses.length) : undefined} columns={[
+      <Table rows={uses} of={({ job }) => job.key} label={title} noun={t.nouns.job} beyond={total > uses.length ? t.moreNotListed(total - uses.length) : undefined} columns={[
         { name: "job", title: t.columnJob, value: ({ job }) => job.name, width: "62%", cell: ({ job, declared, observed }) => <><AssetLink asset={job} />{declared && !observed && <small> {t.declaredOnly}</small>}</> },
         { name: "last", title: t.lastSeen, value: ({ last_seen }) => last_seen, cell: ({ last_seen, job }) => <><Time at={last_seen} short /> <button class="link" onClick={() => tweak("dataset", { timeline: job.key, from: "", until: "" })}>{t.timelineWord}</button></> },
       ]} />
@@ -190,11 +182,11 @@ function GroupPanel({ at, group, graph }: { at: At; group: string; graph: Drawin
   const nodes = (graph?.nodes ?? []).filter((node) => (side === "up" ? node.hops < 0 : node.hops > 0) && groupValue(at, node) === value);
   return (
     <>
-      <Head chip={null} title={value || t.noValue} under={count(nodes.length, "dataset")}>
+      <Head chip={null} title={value || t.noValue} under={count(nodes.length, ...t.nouns.dataset)}>
         <p class="row actions"><button onClick={() => step("dataset", { open: [...at.query.open, group], sel: "" })}>{t.openGroup}</button></p>
       </Head>
       <div class="panel-body">
-        <Table rows={nodes} of={({ asset }) => asset.key} label={value} noun={["dataset", "datasets"]} columns={[{ name: "name", title: t.columnDataset, value: ({ asset }) => asset.name, cell: ({ asset }) => <AssetLink asset={asset} under /> }]} />
+        <Table rows={nodes} of={({ asset }) => asset.key} label={value} noun={t.nouns.dataset} columns={[{ name: "name", title: t.columnDataset, value: ({ asset }) => asset.name, cell: ({ asset }) => <AssetLink asset={asset} under /> }]} />
       </div>
     </>
   );
@@ -216,7 +208,7 @@ function ArrowPanel({ at, edge, graph }: { at: At; edge: DrawnEdge; graph: Drawi
   const columns = edge.columns_total !== null ? edge : (asked.value?.edges.find(({ key }) => key === edge.key) ?? null);
   return (
     <>
-      <Head chip="flow" title={`${parted(ends[0]).last} → ${parted(ends[1]).last}`} under={count(edge.via_total, "job")} />
+      <Head chip="flow" title={`${parted(ends[0]).last} → ${parted(ends[1]).last}`} under={count(edge.via_total, ...t.nouns.job)} />
       <div class="panel-body">
         {edge.via.map((via) => <ArrowJob via={via} columns={columns} waiting={asked.waiting} key={via.job.key} />)}
         {edge.via_total > edge.via.length && <p class="note">{t.moreJobs(edge.via_total - edge.via.length)}</p>}
@@ -253,7 +245,7 @@ function ArrowJob({ via, columns, waiting }: { via: DrawnEdge["via"][number]; co
       ]} />
       <p class="row"><button onClick={() => tweak("dataset", { timeline: via.job.key, from: "", until: "" })}>{t.timelineOfJob}</button> <button class="link" onClick={() => go(placeOf(via.job))}>{t.allOfJob}</button></p>
       {waiting || columns === null ? <p class="note">{waiting ? t.waiting : t.columnsUnknown}</p> : mappings.length === 0 ? <p class="note">{t.columnsUnknown}</p> : (
-        <Table rows={mappings} of={({ source, target, transformation }) => `${source}>${target}>${transformation.kind}`} label={t.mappings} noun={["mapping", "mappings"]}
+        <Table rows={mappings} of={({ source, target, transformation }) => `${source}>${target}>${transformation.kind}`} label={t.mappings} noun={t.nouns.mapping}
           beyond={(columns.columns_total ?? 0) > columns.columns.length ? t.moreNotListed((columns.columns_total ?? 0) - columns.columns.length) : undefined} columns={[
             { name: "from", title: t.from, value: ({ source }) => source, cell: ({ source }) => source ?? t.allRows },
             { name: "to", title: t.to, value: ({ target }) => target, cell: ({ target }) => target ?? t.everyColumn },

@@ -17,6 +17,10 @@ const GROUPINGS: Grouping[] = ["", "namespace", "owner", "tag", "type"];
 /** Picture or table: what the address says, else what suits the screen. */
 export const viewOf = ({ query }: At): "graph" | "table" => query.view || (narrow.value ? "table" : "graph");
 
+/** Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer. */
+export const hasPanel = ({ query }: Pick<At, "query">, view: "graph" | "table"): boolean =>
+  !query.nopanel && ((!narrow.value && view === "graph") || [query.sel, query.col, query.change, query.panel].some(Boolean));
+
 /** A table has no path of one column: it lists the datasets of the picture. */
 export const showAs = (view: "graph" | "table"): void => tweak("dataset", view === "table" ? { view, only: false } : { view });
 
@@ -25,6 +29,8 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
   const view = viewOf(at);
   const deeper = (by: number): void => step("dataset", { depth: Math.max(1, (query.depth === "all" ? 9 : query.depth) + by), open: [] });
   const all = (direction: "UPSTREAM" | "DOWNSTREAM"): void => step("dataset", { direction, depth: "all", open: [] });
+  const panel = hasPanel(at, view);
+  const openPanel = (): void => tweak("dataset", { nopanel: false, panel: hasPanel({ query: { ...query, nopanel: false } }, view) ? query.panel : "about" });
   const shown = query.direction === "BOTH" ? t.bothSides : query.direction === "UPSTREAM" ? t.upstreamOnly : t.downstreamOnly;
   return (
     <div class="toolbar" role="toolbar" aria-label={t.toolbar}>
@@ -53,7 +59,7 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
       {!query.to && <button class="all" onClick={() => all("UPSTREAM")} aria-pressed={query.direction === "UPSTREAM" && query.depth === "all"}>{t.allUpstream}</button>}
       {!query.to && <button class="all" onClick={() => all("DOWNSTREAM")} aria-pressed={query.direction === "DOWNSTREAM" && query.depth === "all"}>{t.allDownstream}</button>}
       <button aria-pressed={query.columns} onClick={() => tweak("dataset", { columns: !query.columns })} title={t.columnsKey}>{t.columns}</button>
-      {query.col && <button aria-pressed={query.only} onClick={() => step("dataset", { only: !query.only })} title={t.onlyKey}>{t.onlyPath(query.col)}</button>}
+      {query.col && <button aria-pressed={query.only} onClick={() => step("dataset", { only: !query.only, zoom: null })} title={t.onlyKey}>{t.onlyPath(query.col)}</button>}
       <FilterMenu at={at} graph={graph} />
       <Menu label={<>{t.group} ▾</>} pressed={query.group !== ""}>
         {(close) => GROUPINGS.map((group) => (
@@ -62,7 +68,7 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
       </Menu>
       <ShowMenu at={at} />
       <ExportMenu at={at} graph={graph} name={name} />
-      <button class="end" aria-pressed={!query.nopanel} onClick={() => tweak("dataset", { nopanel: !query.nopanel })}>{t.panel}</button>
+      <button class="end" aria-pressed={panel} onClick={() => (panel ? tweak("dataset", { nopanel: true }) : openPanel())}>{t.panel}</button>
     </div>
   );
 }

@@ -23,7 +23,7 @@ export function blastOf(producer: Producer | undefined): Place | null {
 
 function ProducedBy({ version }: { version: VersionItem }) {
   const [first] = version.producers;
-  if (!first) return <span class="muted">{version.producers_total ? count(version.producers_total, "run") : t.versionsTab.nobody}</span>;
+  if (!first) return <span class="muted">{version.producers_total ? count(version.producers_total, ...t.nouns.run) : t.versionsTab.nobody}</span>;
   return (
     <>
       {first.run_id && <RunLink id={first.run_id} />} {first.batch_id !== null && <span>{t.batch(first.batch_id)}</span>}

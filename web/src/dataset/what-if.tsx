@@ -28,7 +28,7 @@ export function WhatIf({ at, details, column }: Given) {
     event.preventDefault();
     if (missing) return;
     step("dataset", {
-      change, changed: key, changedcol: of, severity: [],
+      change, changed: key, changedcol: of, severity: [], panel: "",
       newtype: change === "RETYPED" ? type.trim() : "", newname: change === "RENAMED" ? name.trim() : "",
     });
   };

@@ -49,7 +49,7 @@ export const State = ({ state }: { state: string | null | undefined }) => (
 /** A time in the viewer's zone, with UTC beside it. */
 export function Time({ at, short = false }: { at: string | null | undefined; short?: boolean }) {
   if (!at) return <>–</>;
-  return <time dateTime={at} title={`${time(at)} (${t.here}), ${utc(at)}`}>{short ? ago(at) : utc(at) === `${time(at)} UTC` ? <>{time(at)} <small>UTC</small></> : <>{time(at)} <small>{utc(at).slice(11)}</small></>}</time>;
+  return <time dateTime={at} title={`${time(at)} (${t.here}), ${utc(at)}`}>{short ? ago(at) : utc(at) === `${time(at)} ${t.utc}` ? <>{time(at)} <small>{t.utc}</small></> : <>{time(at)} <small>{utc(at).slice(11)}</small></>}</time>;
 }
 
 /** Names and values, without those that have none. */

@@ -6,6 +6,7 @@ import { get, question, type Query } from "../app/api";
 import { useAsked, type Asked } from "../app/asked";
 import { report, say } from "../app/state";
 import { t } from "../app/texts";
+import type { Noun } from "../texts/values";
 import { Answer } from "./basics";
 import { Table, type Column } from "./table";
 
@@ -84,7 +85,7 @@ interface Given<Row> {
   of: (row: Row) => string;
   label: string;
   empty: string;
-  noun: [string, string];
+  noun: Noun;
   plain?: boolean;
   sort?: string;
   onSort?: (sort: string) => void;

@@ -73,7 +73,7 @@ export const Consumers = ({ consumers }: { consumers: ReadingConsumer[] }) => (
         [t.owners, namesOf(one.owners)],
         [t.people.onCall, one.on_call],
         [t.people.contact, one.contact && <Contact text={one.contact} />],
-        [t.people.notice, one.notice_days !== null && t.people.noticeDays(count(one.notice_days, "day"))],
+        [t.people.notice, one.notice_days !== null && t.people.noticeDays(count(one.notice_days, ...t.nouns.day))],
         [t.people.deadline, one.deadline],
         [t.people.freshness, one.freshness_seconds !== null && t.people.freshFor(one.freshness_seconds)],
       ]} />

@@ -86,7 +86,7 @@ export const Turns = ({ turns }: { turns: QualityTurn[] }) => (
             [t.checked.of, turn.query_id ? <span class="mono">{turn.query_id}</span> : t.checked.batchRuns],
             [t.checked.lastGood, turn.last_good ? <Batch of={turn.last_good} /> : turn.last_good_run ? <Run of={turn.last_good_run} /> : t.checked.noGood(turn.looked_back)],
             [t.checked.firstBad, turn.first_bad ? <Batch of={turn.first_bad} /> : turn.first_bad_run ? <Run of={turn.first_bad_run} /> : good ? t.checked.noBad : null],
-            [t.checked.span, turn.looked_back !== null && t.checked.lookedBack(count(turn.looked_back, "micro-batch or run", "micro-batches or runs"))],
+            [t.checked.span, turn.looked_back !== null && t.checked.lookedBack(count(turn.looked_back, ...t.nouns.lookedBack))],
           ]} />
           {bad && turn.failed.length > 0 && <FoldedList most={5} items={turn.failed.map((one) => <Assertion of={one} />)} />}
           {bad && <p><Blast turn={turn} /></p>}

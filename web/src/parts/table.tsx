@@ -4,7 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { count } from "../app/format";
+import { narrow } from "../app/state";
 import { t } from "../app/texts";
+import type { Noun } from "../texts/values";
 
 export interface Column<Row> {
   name: string;
@@ -16,7 +18,7 @@ export interface Column<Row> {
   order?: (row: Row) => number | null;
   /** Right-aligned digits. */
   number?: boolean;
-  /** Left out on a phone. */
+  /** Left out on a phone, until all columns are asked for. */
   wide?: boolean;
   width?: string;
 }
@@ -40,7 +42,9 @@ interface Given<Row> {
   onChoose?: (row: Row) => void;
   /** Without a field to filter by. */
   plain?: boolean;
-  noun?: [string, string];
+  /** Asks for the rows that follow, once the last one is scrolled into sight. */
+  onEnd?: (() => void) | null;
+  noun?: Noun;
 }
 
 const ROW = 37;
@@ -87,7 +91,11 @@ export function csv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]):
 }
 
 export function Table<Row>(given: Given<Row>) {
-  const { rows, columns, of, label, empty = t.noneKnown, chosen, onChoose, plain = false, noun = ["row", "rows"] } = given;
+  const { rows, columns, of, label, empty = t.noneKnown, chosen, onChoose, plain = false, noun = t.nouns.row } = given;
+  const [whole, showWhole] = useState(false);
+  const left = narrow.value ? columns.filter(({ wide }) => wide).length : 0;
+  const drawn = left > 0 && !whole ? columns.filter(({ wide }) => !wide) : columns;
+  const counted = !plain || given.actions || given.beyond;
   const [ownSort, setOwnSort] = useState("");
   const [ownFind, setOwnFind] = useState("");
   const sort = given.onSort ? (given.sort ?? "") : ownSort;
@@ -105,6 +113,11 @@ export function Table<Row>(given: Given<Row>) {
     const last = Math.ceil((element.scrollTop + element.clientHeight) / ROW) + AROUND;
     if (first !== window.first || last !== window.last) look({ first, last });
   };
+  const scrolled = (): void => {
+    measure();
+    const element = frame.current;
+    if (element && element.scrollTop + element.clientHeight >= element.scrollHeight - ROW) given.onEnd?.();
+  };
   useLayoutEffect(measure, [all.length]);
   const virtual = all.length > MANY;
   // A row that was chosen elsewhere, in the picture say, comes into sight.
@@ -118,38 +131,39 @@ export function Table<Row>(given: Given<Row>) {
   const shown = virtual ? all.slice(window.first, window.last) : all;
   const above = virtual ? window.first * ROW : 0;
   const below = virtual ? Math.max(0, all.length - window.last) * ROW : 0;
-  const heading = ({ name, title, value, number, width, wide }: Column<Row>) => (
-    <th scope="col" class={`${number ? "number" : ""} ${wide ? "wide" : ""}`} style={width ? { width } : undefined} aria-sort={sort === name ? "ascending" : sort === `-${name}` ? "descending" : undefined}>
+  const heading = ({ name, title, value, number, width }: Column<Row>) => (
+    <th scope="col" class={number ? "number" : ""} style={width ? { width } : undefined} aria-sort={sort === name ? "ascending" : sort === `-${name}` ? "descending" : undefined}>
       {value ? <button class="sort" onClick={() => setSort(sort === name ? `-${name}` : name)}>{title}<span aria-hidden="true">{sort === name ? " ▲" : sort === `-${name}` ? " ▼" : ""}</span></button> : title}
     </th>
   );
   return (
     <div class="table">
-      {(!plain || given.actions || given.beyond) && (
+      {(counted || left > 0) && (
         <div class="table-bar">
           {!plain && (rows.length > 8 || find) && (
             <input type="search" value={find} placeholder={t.filter} aria-label={`${t.filter}: ${label}`} onInput={(event) => setFind(event.currentTarget.value)} />
           )}
           <span class="note" role="status">
-            {rows.length > 0 && (find ? t.someOf(all.length, rows.length) : count(rows.length, noun[0], noun[1]))}{given.beyond && <>, {given.beyond}</>}
+            {counted && rows.length > 0 && (find ? t.someOf(all.length, rows.length) : count(rows.length, noun[0], noun[1]))}{given.beyond && <>, {given.beyond}</>}
           </span>
+          {left > 0 && rows.length > 0 && <button aria-pressed={whole} onClick={() => showWhole(!whole)}>{t.allColumns(left)}</button>}
           {given.actions}
         </div>
       )}
       {all.length === 0 ? <p class="empty">{rows.length ? t.noneMatch : empty}</p> : (
-        <div class={`table-frame ${virtual ? "virtual" : ""}`} ref={frame} onScroll={measure} tabIndex={0} role="region" aria-label={label}>
+        <div class={`table-frame ${virtual ? "virtual" : ""}`} ref={frame} onScroll={scrolled} tabIndex={0} role="region" aria-label={label}>
           <table aria-rowcount={all.length + 1}>
-            <thead><tr>{columns.map(heading)}</tr></thead>
+            <thead><tr>{drawn.map(heading)}</tr></thead>
             <tbody>
-              {above > 0 && <tr style={{ height: `${above}px` }} aria-hidden="true"><td colSpan={columns.length} /></tr>}
+              {above > 0 && <tr style={{ height: `${above}px` }} aria-hidden="true"><td colSpan={drawn.length} /></tr>}
               {shown.map((row, index) => (
                 <tr key={of(row)} aria-rowindex={(virtual ? window.first : 0) + index + 2} class={`${onChoose ? "open" : ""} ${chosen === of(row) ? "chosen" : ""}`}
                   tabIndex={onChoose ? 0 : undefined} onKeyDown={(event) => onChoose && event.key === "Enter" && event.target === event.currentTarget && onChoose(row)}
                   onClick={(event) => onChoose && !(event.target as HTMLElement).closest("a, button, input") && onChoose(row)}>
-                  {columns.map(({ cell, number, wide, title, width }) => <td class={`${number ? "number" : ""} ${wide ? "wide" : ""} ${width ? "sized" : ""}`} data-title={title}>{cell(row)}</td>)}
+                  {drawn.map(({ cell, number, title, width }) => <td class={`${number ? "number" : ""} ${width ? "sized" : ""}`} data-title={title}>{cell(row)}</td>)}
                 </tr>
               ))}
-              {below > 0 && <tr style={{ height: `${below}px` }} aria-hidden="true"><td colSpan={columns.length} /></tr>}
+              {below > 0 && <tr style={{ height: `${below}px` }} aria-hidden="true"><td colSpan={drawn.length} /></tr>}
             </tbody>
           </table>
         </div>

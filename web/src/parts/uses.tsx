@@ -72,7 +72,7 @@ export function UsePart({ use, wrote, blast }: { use: Use; wrote: boolean; blast
         [t.use.partitionedBy, use.partition_columns.join(", ")],
         [t.use.partitions, (use.partitions.length > 0 || use.partition_count !== null) && <>{use.partition_count !== null && number(use.partition_count)}{use.partitions.length > 0 && <FoldedList items={use.partitions} most={5} />}</>],
         [t.use.pattern, use.pattern && <span class="mono">{use.pattern}</span>],
-        [t.use.paths, use.paths.length > 0 && <><Paths paths={use.paths} direction={direction} />{beyond > 0 && <small class="muted">{t.use.unlistedFiles(count(beyond, "file"))}</small>}</>],
+        [t.use.paths, use.paths.length > 0 && <><Paths paths={use.paths} direction={direction} />{beyond > 0 && <small class="muted">{t.use.unlistedFiles(count(beyond, ...t.nouns.file))}</small>}</>],
         [t.use.schema, use.schema_since && <Time at={use.schema_since} />],
         [t.use.text, use.text && <Folded text={use.text} />],
         [t.use.inputs, wrote && use.inputs === null && t.use.unknownInputs],

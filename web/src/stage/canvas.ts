@@ -2,9 +2,10 @@
 
 import cytoscape, { type Core, type EventObject } from "cytoscape";
 
-import { columnKey, elements, heightOf, sizeOf, WIDTH } from "./elements";
+import { LEAST_ZOOM, MOST_ZOOM, type View } from "../app/address";
+import { columnKey, elements, heightOf, READABLE, sizeOf, WIDTH } from "./elements";
 import { viewOf } from "./geometry";
-import { layout, type Placed } from "./layout";
+import { layout, type Placed, type Point } from "./layout";
 import type { Picture, Side } from "./picture";
 import { style } from "./style";
 
@@ -15,14 +16,15 @@ export interface Wishes {
   choose(chosen: Chosen): void;
   expand(key: string, side: Side, more: boolean): void;
   open(key: string): void;
-  /** How many boxes are out of sight. */
-  sight(beyond: number): void;
+  /** How many boxes are out of sight, and whether all texts can be read. */
+  sight(beyond: number, readable: boolean): void;
+  /** The reader moved the picture, and has stopped; null: it was brought into view. */
+  moved(view: View | null): void;
 }
 
 const QUIET = matchMedia("(prefers-reduced-motion: reduce)");
 const COMFORTABLE = 1.15;
-/** At this zoom the names of boxes (13 px) are 10 px high: the least that is read with ease. */
-export const READABLE = 10 / 13;
+const STILL_MS = 150;
 
 export class Canvas {
   readonly cy: Core;
@@ -37,8 +39,8 @@ export class Canvas {
     this.cy = cytoscape({
       container,
       style: style(),
-      minZoom: 0.05,
-      maxZoom: 2.5,
+      minZoom: LEAST_ZOOM,
+      maxZoom: MOST_ZOOM,
       autoungrabify: true,
       boxSelectionEnabled: false,
       selectionType: "single",
@@ -60,6 +62,7 @@ export class Canvas {
     this.cy.on("dbltap", ".dataset", (event: EventObject) => wishes.open(event.target.id()));
     this.cy.on("dragpan scrollzoom pinchzoom", () => (this.untouched = false));
     this.cy.on("viewport", () => this.look());
+    this.cy.on("viewport", () => this.settle());
     this.cy.on("mouseover", "node[kind], edge", (event: EventObject) => {
       container.style.cursor = "pointer";
       container.title = event.target.data("whole") ?? "";
@@ -90,8 +93,9 @@ export class Canvas {
       this.cy.panBy({ x: before.x - now.x, y: before.y - now.y });
       if (this.untouched) this.fit();
     } else {
-      this.fit();
+      this.restore();
     }
+    this.settle();
     this.light(this.chosen);
     this.look();
     this.container.dataset.drawn = String(picture.boxes.length);
@@ -107,12 +111,52 @@ export class Canvas {
 
   destroy(): void {
     this.drawing += 1;
+    clearTimeout(this.settling);
     this.cy.destroy();
+  }
+
+  private wanted: View | null = null;
+
+  /** Show a view that the reader didn't move to: that of an address. It is kept for a picture that is yet to be drawn. */
+  show(view: View | null): void {
+    this.wanted = view;
+    if (this.picture.boxes.length > 0 && JSON.stringify(view) !== JSON.stringify(this.view())) this.restore();
+  }
+
+  private restore(): void {
+    const corner = this.corner();
+    if (!this.wanted || !corner) return this.fit();
+    const { zoom, x, y } = this.wanted;
+    this.untouched = false;
+    this.cy.viewport({ zoom, pan: { x: this.cy.width() / 2 - (corner.x + x) * zoom, y: this.cy.height() / 2 - (corner.y + y) * zoom } });
+    // The picture may be another one by now.
+    if (this.beyond() === this.picture.boxes.length) this.fit();
+  }
+
+  private view(): View | null {
+    const corner = this.corner();
+    if (this.untouched || !corner) return null;
+    const [zoom, pan] = [this.cy.zoom(), this.cy.pan()];
+    const way = (room: number, moved: number, from: number): number => Math.round((room / 2 - moved) / zoom - from) + 0;
+    return { zoom: Number(zoom.toFixed(3)), x: way(this.cy.width(), pan.x, corner.x), y: way(this.cy.height(), pan.y, corner.y) };
+  }
+
+  /** Top left of the start. */
+  private corner(): Point | undefined {
+    const start = this.picture.boxes.find((one) => one.start) ?? this.picture.boxes[0];
+    return start && this.placed.places.get(start.key);
+  }
+
+  private settling = 0;
+
+  private settle(): void {
+    clearTimeout(this.settling);
+    this.settling = window.setTimeout(() => this.picture.boxes.length > 0 && this.wishes.moved(this.view()), STILL_MS);
   }
 
   /** All that fits at a readable size, around the start; `whole` brings all into view, however small. */
   fit(whole = false): void {
-    this.untouched = true;
+    this.untouched = !whole;
     const boxes = this.picture.boxes.flatMap((one) => {
       const corner = this.placed.places.get(one.key);
       return corner ? [{ ...corner, width: WIDTH, height: heightOf(one), start: one.start }] : [];
@@ -151,13 +195,16 @@ export class Canvas {
     this.looking = requestAnimationFrame(() => {
       this.looking = 0;
       if (this.cy.destroyed()) return;
-      const { x1, x2, y1, y2 } = this.cy.extent();
-      const beyond = this.cy.nodes(".box").filter((node) => {
-        const { x, y } = node.position();
-        return x < x1 || x > x2 || y < y1 || y > y2;
-      });
-      this.wishes.sight(beyond.length);
+      this.wishes.sight(this.beyond(), this.cy.zoom() >= READABLE);
     });
+  }
+
+  private beyond(): number {
+    const { x1, x2, y1, y2 } = this.cy.extent();
+    return this.cy.nodes(".box").filter((node) => {
+      const { x, y } = node.position();
+      return x < x1 || x > x2 || y < y1 || y > y2;
+    }).length;
   }
 
   /** Show what is chosen, and what it hangs together with; dim the rest if it is a column. */

@@ -12,6 +12,11 @@ import type { Arrow, Box, Picture, Row } from "./picture";
 export const WIDTH = 240;
 export const HEAD = 46;
 export const ROW = 22;
+/** Sizes of names, and of all other texts of a picture, here and in files that are exported. */
+export const NAME = 13;
+export const SMALL = 12;
+/** At this zoom the smallest text is 10 px high: the least that is read with ease. */
+export const READABLE = 10 / SMALL;
 export const FONT = '"Inter", "Segoe UI", system-ui, sans-serif';
 const PAD = 16;
 const BADGE = 26;
@@ -89,16 +94,16 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
   const x = corner.x + WIDTH / 2;
   const marks = marksOf(one);
   const room = WIDTH - PAD - 10 - marks.length * 18;
-  const title = fitted(one.title, `600 13px ${FONT}`, room);
-  const under = fitted(one.under, `10.5px ${FONT}`, WIDTH - PAD - 10);
+  const title = fitted(one.title, `600 ${NAME}px ${FONT}`, room);
+  const under = fitted(one.under, `${SMALL}px ${FONT}`, WIDTH - PAD - 10);
   const classes = [
     one.kind, one.start && "start", one.gone && "gone",
     one.severity && `tone-${tone(one.severity)}`, one.change && `change-${one.change.toLowerCase()}`,
   ].filter(Boolean).join(" ");
   const found: ElementDefinition[] = [
     { data: { id: key, kind: one.kind, accent: accent(one.asset?.type ?? null), height, whole: one.whole }, classes: `box ${classes}`, position: { x, y: corner.y + height / 2 } },
-    { data: { id: `name:${key}`, label: title, margin: leftAligned(title, `600 13px ${FONT}`) }, classes: "name", position: { x, y: corner.y + 17 } },
-    { data: { id: `sub:${key}`, label: under, margin: leftAligned(under, `10.5px ${FONT}`) }, classes: "sub", position: { x, y: corner.y + 33 } },
+    { data: { id: `name:${key}`, label: title, margin: leftAligned(title, `600 ${NAME}px ${FONT}`) }, classes: "name", position: { x, y: corner.y + 17 } },
+    { data: { id: `sub:${key}`, label: under, margin: leftAligned(under, `${SMALL}px ${FONT}`) }, classes: "sub", position: { x, y: corner.y + 33 } },
   ];
   marks.forEach(({ kind, state, sign }, index) =>
     found.push({
@@ -110,7 +115,7 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
   if (one.rowsBeyond > 0) {
     const label = t.rowsMore(one.rowsBeyond);
     found.push({
-      data: { id: `rest:${key}`, kind: "rest", dataset: key, label, margin: leftAligned(label, `11px ${FONT}`) },
+      data: { id: `rest:${key}`, kind: "rest", dataset: key, label, margin: leftAligned(label, `${SMALL}px ${FONT}`) },
       classes: "rest",
       position: { x, y: corner.y + HEAD + (one.rows.length + 0.5) * ROW },
     });
@@ -129,9 +134,9 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
 }
 
 function rowOf(dataset: string, { name, severity }: Row, position: Point): ElementDefinition {
-  const label = fitted(name, `11px ${FONT}`, WIDTH - PAD - 10);
+  const label = fitted(name, `${SMALL}px ${FONT}`, WIDTH - PAD - 10);
   return {
-    data: { id: columnKey(dataset, name), kind: "column", dataset, column: name, label, margin: leftAligned(label, `11px ${FONT}`), whole: name },
+    data: { id: columnKey(dataset, name), kind: "column", dataset, column: name, label, margin: leftAligned(label, `${SMALL}px ${FONT}`), whole: name },
     classes: ["column", severity ? `tone-${tone(severity)}` : ""].join(" "),
     position,
   };
@@ -139,9 +144,9 @@ function rowOf(dataset: string, { name, severity }: Row, position: Point): Eleme
 
 function arrowOf(one: Arrow, source: Box, target: Box, placed: Placed, at: string | null): ElementDefinition[] {
   const mapped = mappings(one, source, target, placed);
-  const label = at === null ? "" : one.label && fitted(one.label, `10px ${FONT}`, 130);
+  const label = at === null ? "" : one.label && fitted(one.label, `${SMALL}px ${FONT}`, 130);
   const classes = ["flow", label ? at : "", mapped.length ? "faded" : "", one.line, one.change ? `change-${one.change.toLowerCase()}` : ""].join(" ");
-  const base = { id: one.key, kind: "arrow", source: one.source, target: one.target, label, along: width(label, `10px ${FONT}`) / 2 + 14, whole: one.label };
+  const base = { id: one.key, kind: "arrow", source: one.source, target: one.target, label, along: width(label, `${SMALL}px ${FONT}`) / 2 + 14, whole: one.label };
   if (one.source === one.target) return [{ data: { ...base, reach: heightOf(source) / 2 + 32 }, classes: `${classes} loop` }, ...mapped];
   const route = placed.routes.get(one.key);
   const [from, to] = [placed.places.get(one.source), placed.places.get(one.target)];

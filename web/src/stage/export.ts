@@ -3,7 +3,7 @@
 import { visible } from "../app/format";
 import { accent, css, tone } from "../app/palette";
 import { t } from "../app/texts";
-import { FONT, HEAD, ROW, WIDTH, fitted, heightOf, markAt, marksOf } from "./elements";
+import { FONT, HEAD, NAME, ROW, SMALL, WIDTH, fitted, heightOf, markAt, marksOf } from "./elements";
 import { pulls } from "./geometry";
 import type { Placed, Point } from "./layout";
 import { CHANGE_COLOURS, type Arrow, type Box, type Picture } from "./picture";
@@ -31,7 +31,7 @@ export function svg(picture: Picture, placed: Placed, caption: string): string {
     `<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" fill="${css("line")}"/></marker></defs>`,
     ...picture.arrows.map((one) => arrowPath(one, boxes, placed)),
     ...picture.boxes.map((one) => boxShape(one, placed.places.get(one.key))),
-    `<text x="${x1 + 12}" y="${y2 - 10}" font-size="11" fill="${css("muted")}">${xml(caption)}</text>`,
+    `<text x="${x1 + 12}" y="${y2 - 10}" font-size="${SMALL}" fill="${css("muted")}">${xml(caption)}</text>`,
     "</svg>",
   ];
   return parts.join("\n");
@@ -47,7 +47,7 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
   const dash = one.line === "observed" && one.change !== "REMOVED" ? "" : ` stroke-dasharray="${one.line === "possible" ? "2 4" : "6 4"}"`;
   const colour = css(one.change ? CHANGE_COLOURS[one.change] : "line");
   const along = labelled(route);
-  const label = one.label && placed.labels?.get(one.key) !== null && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
+  const label = one.label && placed.labels?.get(one.key) !== null && `<text x="${along.x}" y="${along.y - 5}" font-size="${SMALL}" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `${SMALL}px ${FONT}`, 130))}</text>`;
   const columns = one.mappings.flatMap(({ source: input, target: output, direct }) => {
     const [i, o] = [source.rows.findIndex(({ name }) => name === input), target.rows.findIndex(({ name }) => name === output)];
     if (i < 0 || o < 0) return [];
@@ -83,20 +83,20 @@ function boxShape(one: Box, corner: Point | undefined): string {
     `<g class="box" data-box="${xml(one.key)}"><title>${xml(one.whole)}</title>`,
     `<rect x="${x}" y="${y}" width="${WIDTH}" height="${height}" rx="8" fill="${css("surface")}" stroke="${colour}" stroke-width="${one.severity || one.change || one.start ? 2.5 : 1}"${one.kind === "group" || one.gone ? ' stroke-dasharray="5 4"' : ""}/>`,
     one.kind === "dataset" ? `<rect x="${x}" y="${y + 6}" width="6" height="${HEAD - 12}" rx="3" fill="${accent(one.asset?.type ?? null)}"/>` : "",
-    text(one.title, 13, 21, css("text"), 600, room),
-    text(one.under, 10.5, 37, css("muted")),
+    text(one.title, NAME, 21, css("text"), 600, room),
+    text(one.under, SMALL, 37, css("muted")),
     ...marksOf(one).map(({ state, sign }, index) => markShape(x + markAt(index).x, y + markAt(index).y, state, sign)),
-    ...one.rows.map((row, index) => text(row.name, 11, HEAD + index * ROW + 15, css("text-2"))),
-    one.rowsBeyond ? text(t.rowsMore(one.rowsBeyond), 11, HEAD + one.rows.length * ROW + 15, css("muted")) : "",
+    ...one.rows.map((row, index) => text(row.name, SMALL, HEAD + index * ROW + 15, css("text-2"))),
+    one.rowsBeyond ? text(t.rowsMore(one.rowsBeyond), SMALL, HEAD + one.rows.length * ROW + 15, css("muted")) : "",
     ...([["up", one.up, x], ["down", one.down, x + WIDTH]] as const).map(([, many, at]) =>
-      many ? `<text x="${at}" y="${y + height + 13}" font-size="11" text-anchor="middle" fill="${css("accent")}">+${many}</text>` : ""),
+      many ? `<text x="${at}" y="${y + height + 13}" font-size="${SMALL}" text-anchor="middle" fill="${css("accent")}">+${many}</text>` : ""),
     "</g>",
   ].join("");
 }
 
 function markShape(x: number, y: number, state: string, sign: string): string {
   const fill = css(state === "good" ? "good" : state === "bad" || state === "alarm" ? "tone-bad" : "muted");
-  return `<circle class="mark ${state}" cx="${x}" cy="${y}" r="7" fill="${fill}"/><text x="${x}" y="${y + 3}" font-size="9" font-weight="700" text-anchor="middle" fill="${css("on-accent")}">${xml(sign)}</text>`;
+  return `<circle class="mark ${state}" cx="${x}" cy="${y}" r="8" fill="${fill}"/><text x="${x}" y="${y + 4}" font-size="${SMALL}" font-weight="700" text-anchor="middle" fill="${css("on-accent")}">${xml(sign)}</text>`;
 }
 
 /** The SVG as PNG, two pixels for one where a canvas can be that large. */

@@ -3,6 +3,7 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import type { View } from "../app/address";
 import { dark, report, say } from "../app/state";
 import { t } from "../app/texts";
 import { fileName, save } from "../parts/download";
@@ -23,6 +24,11 @@ export interface Given {
   onChoose?: (chosen: Chosen) => void;
   onExpand?: (key: string, side: Side, more: boolean) => void;
   onOpen?: (key: string) => void;
+  /** Shows the same answer as a table: offered where texts are too small to read. */
+  onTable?: () => void;
+  /** Part of the picture that is in view; null is what suits it. */
+  view?: View | null;
+  onView?: (view: View | null) => void;
   /** Keys that the view has besides. */
   onKey?: (key: string) => boolean;
 }
@@ -38,7 +44,7 @@ export function Stage(given: Given) {
   const { picture, label, chosen = null } = given;
   const frame = useRef<HTMLDivElement>(null);
   const [canvas, made] = useState<Canvas | null>(null);
-  const [beyond, sees] = useState(0);
+  const [{ beyond, readable }, sees] = useState({ beyond: 0, readable: true });
   const now = useRef(given);
   now.current = given;
 
@@ -48,7 +54,10 @@ export function Stage(given: Given) {
       choose: (to) => now.current.onChoose?.(to),
       expand: (key, side, more) => now.current.onExpand?.(key, side, more),
       open: (key) => now.current.onOpen?.(key),
-      sight: sees,
+      sight: (many, legible) => sees((before) => (before.beyond === many && before.readable === legible ? before : { beyond: many, readable: legible })),
+      moved: (view) => {
+        if (JSON.stringify(view) !== JSON.stringify(now.current.view ?? null)) now.current.onView?.(view);
+      },
     });
     made(own);
     const resized = new ResizeObserver(() => own.resize());
@@ -59,6 +68,9 @@ export function Stage(given: Given) {
       delete window.headwater;
     };
   }, []);
+
+  // Before it is drawn: the first picture is shown so.
+  useEffect(() => canvas?.show(given.view ?? null), [canvas, JSON.stringify(given.view)]);
 
   useEffect(() => {
     if (!canvas) return;
@@ -147,6 +159,7 @@ export function Stage(given: Given) {
       <div class="stage-zoom" role="group" aria-label={t.zoom}>
         {beyond > 0 && <span class="note" role="status">{t.beyond(beyond, picture.boxes.length)}</span>}
         {beyond > 0 && <button onClick={() => canvas?.fit(true)} title={t.showAllKey}>{t.showAll}</button>}
+        {!readable && given.onTable && <button onClick={given.onTable} title={t.tooSmall}>{t.asTable}</button>}
         <button aria-label={t.farther} title={t.farther} onClick={() => canvas?.zoom(0.8)}>−</button>
         <button aria-label={t.nearer} title={t.nearer} onClick={() => canvas?.zoom(1.25)}>+</button>
         <button title={t.fitKey} onClick={() => canvas?.fit()}>{t.fit}</button>

@@ -2,7 +2,7 @@
 
 import type { StylesheetJson } from "cytoscape";
 
-import { FONT, WIDTH } from "./elements";
+import { FONT, NAME, SMALL, WIDTH } from "./elements";
 import { CHANGE_COLOURS } from "./picture";
 import { css } from "../app/palette";
 
@@ -62,10 +62,10 @@ export function style(): StylesheetJson {
         "z-index": 2,
       },
     },
-    { selector: ".name", style: { "font-size": 13, "font-weight": 600, events: "no" } },
-    { selector: ".sub", style: { "font-size": 10.5, color: css("muted"), events: "no" } },
-    { selector: ".rest", style: { "font-size": 11, color: css("muted") } },
-    { selector: ".column", style: { height: 21, "font-size": 11, color: css("text-2"), "z-index": 3 } },
+    { selector: ".name", style: { "font-size": NAME, "font-weight": 600, events: "no" } },
+    { selector: ".sub", style: { "font-size": SMALL, color: css("muted"), events: "no" } },
+    { selector: ".rest", style: { "font-size": SMALL, color: css("muted") } },
+    { selector: ".column", style: { height: 21, "font-size": SMALL, color: css("text-2"), "z-index": 3 } },
     {
       selector: ".more",
       style: {
@@ -74,7 +74,7 @@ export function style(): StylesheetJson {
         width: "data(wide)",
         height: 24,
         label: "data(label)",
-        "font-size": 11,
+        "font-size": SMALL,
         "font-weight": 600,
         "text-valign": "center",
         "text-halign": "center",
@@ -88,7 +88,7 @@ export function style(): StylesheetJson {
     {
       selector: ".dot",
       style: {
-        shape: "ellipse", width: 14, height: 14, label: "data(label)", "font-size": 9, "font-weight": 700, "text-valign": "center",
+        shape: "ellipse", width: 16, height: 16, label: "data(label)", "font-size": SMALL, "font-weight": 700, "text-valign": "center",
         "text-halign": "center", color: css("on-accent"), "background-color": css("muted"), events: "no", "z-index": 4,
       },
     },
@@ -115,7 +115,7 @@ export function style(): StylesheetJson {
       selector: ".flow",
       style: {
         "font-family": FONT,
-        "font-size": 10,
+        "font-size": SMALL,
         color: css("muted"),
         "text-background-color": css("canvas"),
         "text-background-opacity": 0.92,

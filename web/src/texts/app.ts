@@ -27,6 +27,7 @@ export const app = {
   filter: "Filter",
   csv: "CSV",
   rowsMore: (many: number) => `… ${number(many)} more`,
+  allColumns: (left: number) => `All columns (${number(left)} more)`,
   someOf: (some: number, all: number) => `${number(some)} of ${count(all, "row")}`,
   more: (many: number) => `${number(many)} more`,
   noPlace: "No such page",

@@ -17,6 +17,8 @@ export const stage = {
   fit: "Fit",
   fitKey: "Bring the picture into view at a readable size (0)",
   showAll: "Show all",
+  asTable: "As a table",
+  tooSmall: "The texts are too small to read: show the same answer as a table",
   showAllKey: "Bring all boxes into view, however small (9)",
   beyond: (some: number, all: number) => `${number(some)} of ${count(all, "box", "boxes")} out of sight`,
   stageKeys: "Arrow keys go from dataset to dataset. Press ? for all keys.",

@@ -221,7 +221,7 @@ export function spoken(answer: Pick<Timeline, "intervals" | "runs" | "total">): 
     missing && t.timeline.spokenMissing(missing),
     gaps && t.timeline.gapsInOffsets(gaps),
     overlaps && t.timeline.overlaps(overlaps),
-    conflicts && count(conflicts, "conflict"),
+    conflicts && count(conflicts, ...t.nouns.conflict),
     intervals.length > 0 && !missing && !gaps && !overlaps && t.timeline.noGaps,
   ].filter(Boolean).join(", ");
 }

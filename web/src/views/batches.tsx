@@ -20,7 +20,7 @@ export function breaks(batch: Pick<IntervalItem, "missing" | "gaps" | "overlaps"
     batch.overlaps.length ? t.batches.twice(offsets(batch.overlaps)) : "",
     batch.rewinds ? t.batches.rewinds : "",
     batch.anew ? t.batches.anew : "",
-    batch.conflicts ? t.batches.conflicts(count(batch.conflicts, "other report")) : "",
+    batch.conflicts ? t.batches.conflicts(count(batch.conflicts, ...t.nouns.otherReport)) : "",
   ].filter(Boolean);
 }
 
@@ -72,7 +72,7 @@ function One({ batch, close }: { batch: IntervalItem; close: () => void }) {
     <section class="batch" ref={shown} aria-label={t.batch(batch.batch_id)}>
       <div class="part-head"><h2>{t.batch(batch.batch_id)} <small class="muted"><Time at={batch.processing_time} />{batch.provenance === "RECONCILED" && <> · {t.batches.reconciled}</>}</small></h2>
         <p class="links"><Link to={blast}>{t.whereWent}</Link><button class="link" onClick={close}>{t.close}</button></p></div>
-      {batch.state_rows !== null && <p class="note">{t.batches.stateRows(count(batch.state_rows, "row"))}</p>}
+      {batch.state_rows !== null && <p class="note">{t.batches.stateRows(count(batch.state_rows, ...t.nouns.row))}</p>}
       {batch.quality.length > 0 && <FoldedList items={batch.quality.map((one) => <div class="checked"><State state={one.passed ? "PASSED" : "FAILED"} /><Assertion of={one} /></div>)} />}
       <h3>{t.batches.read}</h3>
       {batch.inputs.length ? batch.inputs.map((use) => <UsePart use={use} wrote={false} />) : <p class="muted">{t.runView.noInputs}</p>}

@@ -37,7 +37,7 @@ export function blastQuery(query: Query): Record<string, string | number> {
 
 /** What is bad, in words. */
 export function originText({ run, query, first, last, topic, partition, offset, end, time, until }: Query): string {
-  if (run) return `run ${run}`;
+  if (run) return t.runOf(run);
   if (query) return `${query} ${r.batches(Number(first), Number(last || first))}`;
   return time ? `${topic} ${[time, until].filter(Boolean).join(" – ")}` : `${topic} ${partition}:${end ? `${offset}..${end}` : offset}`;
 }
@@ -154,11 +154,11 @@ export function Tainted({ answer, owners, name, title, view, onView }: { answer:
       </div>
       <Notes notes={answer.notes} />
       <Section title={w.consumers}>
-        <Table rows={answer.consumers} columns={consumers} of={({ key }) => key} label={w.consumers} noun={["consumer", "consumers"]} empty={open ? w.consumersTruncated : w.consumersNone}
+        <Table rows={answer.consumers} columns={consumers} of={({ key }) => key} label={w.consumers} noun={t.nouns.consumer} empty={open ? w.consumersTruncated : w.consumersNone}
           actions={answer.consumers.length > 0 && <Downloads name={`${name}-consumers`} rows={answer.consumers} columns={consumers} />} />
       </Section>
       <Section title={w.tainted}>
-        <Table rows={answer.tainted} columns={columns} of={({ dataset }) => dataset.key} label={w.tainted} noun={["dataset", "datasets"]} beyond={truncated ? w.truncated : undefined}
+        <Table rows={answer.tainted} columns={columns} of={({ dataset }) => dataset.key} label={w.tainted} noun={t.nouns.dataset} beyond={truncated ? w.truncated : undefined}
           empty={open ? w.taintedUnknown : w.taintedNone} actions={answer.tainted.length > 0 && <Downloads name={name} rows={answer.tainted} columns={columns} answer={answer} />} />
       </Section>
       <Hops hops={answer.hops} start={answer.start} tainted={bad} view={view} onView={onView} name={`${name}-hops`} answer={answer} truncated={truncated} />

@@ -46,7 +46,7 @@ function Patience() {
 
 /** One sentence of all rules: "nothing is found" only where all was checked and nothing is unknown. */
 export function verdict({ rules, unchecked, total }: Pick<Checks, "rules" | "unchecked" | "total">): string {
-  if (total) return count(total, "finding");
+  if (total) return count(total, ...t.nouns.finding);
   if (unchecked.length) return t.checksView.notAllChecked;
   return rules.some(({ unknown }) => unknown !== null) ? t.checksView.notAllKnown : t.checksView.nothing;
 }
@@ -92,10 +92,19 @@ const Commands = ({ text }: { text: string }) => <>{text.split(/`([^`]+)`/).map(
 
 const COLUMNS: Column<Finding>[] = [
   { name: "subject", title: t.checksView.subject, cell: ({ subject }) => <Subject of={subject} />, value: ({ subject }) => subject.name },
-  { name: "message", title: t.checksView.finding, cell: (row) => <span class="anywhere">{row.message}</span>, value: (row) => row.message },
+  { name: "message", title: t.checksView.finding, cell: (row) => <Message of={row} />, value: (row) => row.message },
   { name: "owners", title: t.owners, cell: ({ subject }) => subject.owners.join(", ") || <span class="muted">–</span>, value: ({ subject }) => subject.owners.join(" ") || null, wide: true },
   { name: "since", title: t.checksView.since, cell: (row) => <Time at={row.since} />, value: (row) => row.since, wide: true },
 ];
+
+/** The finding's sentence, in which the id of its incident is a link. */
+export function Message({ of: { message, incident } }: { of: Finding }) {
+  if (incident === null) return <span class="anywhere">{message}</span>;
+  // With the word before it, as the API writes it: an id may be a single letter.
+  const at = message.indexOf(`incident ${incident}`);
+  const [before, after] = at < 0 ? [`${message} `, ""] : [message.slice(0, at + 9), message.slice(at + 9 + incident.length)];
+  return <span class="anywhere">{before}<Link to={place("incident", { id: incident })}>{incident}</Link>{after}</span>;
+}
 
 function Subject({ of: subject }: { of: Finding["subject"] }) {
   const name = subject.table ? `${subject.name} (${subject.table})` : subject.name;

@@ -37,7 +37,7 @@ function Shown({ details }: { details: ConsumerDetails }) {
           [t.owners, details.owners.length ? <Owners names={details.owners.map(({ name }) => name)} /> : <span class="muted">{t.people.nobody}</span>],
           [t.people.onCall, details.on_call],
           [t.people.contact, details.contact && <Contact text={details.contact} />],
-          [t.people.notice, details.notice_days !== null && t.people.noticeDays(count(details.notice_days, "day"))],
+          [t.people.notice, details.notice_days !== null && t.people.noticeDays(count(details.notice_days, ...t.nouns.day))],
           [t.people.deadline, details.deadline],
           [t.people.freshness, details.freshness_seconds !== null && t.people.freshFor(details.freshness_seconds)],
           [t.criticality, details.criticality],

@@ -140,15 +140,15 @@ function Found({ answer, asks }: { answer: Diff; asks: Record<string, string> })
     <>
       <Sentence doubtful={open || unknown.length > 0}>{diffSentence(answer)}</Sentence>
       <Section title={<>{w.datasets} <small>{number(answer.datasets_total)}</small></>}>
-        <Table rows={datasets} columns={DATASETS} of={({ change, job, role, dataset }) => `${change} ${job.key} ${role} ${dataset.key}`} label={w.datasets} noun={["dataset", "datasets"]} beyond={beyond(datasets.length, answer.datasets_total)}
+        <Table rows={datasets} columns={DATASETS} of={({ change, job, role, dataset }) => `${change} ${job.key} ${role} ${dataset.key}`} label={w.datasets} noun={t.nouns.dataset} beyond={beyond(datasets.length, answer.datasets_total)}
           empty={open ? w.noneListed : w.noDatasets} actions={datasets.length > 0 && <Downloads name="changed-datasets" rows={datasets} columns={DATASETS} answer={answer} />} />
       </Section>
       <Section title={<>{w.columns} <small>{number(answer.columns_total)}</small></>}>
-        <Table rows={columns} columns={COLUMNS} of={({ change, column, roles }) => `${change} ${column.key} ${roles.join()}`} label={w.columns} noun={["column", "columns"]} beyond={beyond(columns.length, answer.columns_total)}
+        <Table rows={columns} columns={COLUMNS} of={({ change, column, roles }) => `${change} ${column.key} ${roles.join()}`} label={w.columns} noun={t.nouns.column} beyond={beyond(columns.length, answer.columns_total)}
           empty={open || unknown.length ? w.noneListed : w.noColumns} actions={columns.length > 0 && <Downloads name="changed-columns" rows={columns} columns={COLUMNS} />} />
       </Section>
       <Section title={<>{w.edges} <small>{number(answer.edges_total)}</small></>}>
-        <Table rows={edges} columns={EDGES} of={({ change, job, source, target }) => `${change} ${job.key} ${source?.key} ${target.key}`} label={w.edges} noun={["edge", "edges"]} beyond={beyond(edges.length, answer.edges_total)}
+        <Table rows={edges} columns={EDGES} of={({ change, job, source, target }) => `${change} ${job.key} ${source?.key} ${target.key}`} label={w.edges} noun={t.nouns.edge} beyond={beyond(edges.length, answer.edges_total)}
           empty={open ? w.noneListed : w.noEdges}
           actions={<>
             {next && <button disabled={waiting} onClick={more}>{r.loadMore(Math.min(MORE, answer.edges_total - edges.length))}</button>}

@@ -59,7 +59,7 @@ function Behind({ status }: { status: GraphStatus }) {
       <span class={`state ${behind === 0 && status.consumer === "REPORTING" ? "good" : behind === null || status.consumer !== "REPORTING" ? "warn" : "info"}`}>{words}</span>
       {status.consumer && status.consumer !== "REPORTING" && <span>{t.homeView.consumers[status.consumer]}</span>}
       {last && <span class="muted">{t.lastEvent}: <Time at={last} /> ({ago(last)})</span>}
-      <span class="muted">{count(status.datasets ?? 0, "dataset")}, {count(status.jobs ?? 0, "job")}</span>
+      <span class="muted">{count(status.datasets ?? 0, ...t.nouns.dataset)}, {count(status.jobs ?? 0, ...t.nouns.job)}</span>
     </p>
   );
 }

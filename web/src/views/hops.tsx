@@ -247,7 +247,7 @@ export function Hops({ hops, start, tainted, view, onView, name, answer, truncat
         : (
           <>
             <div class="rec-stage">
-              <Stage picture={drawn.picture} label={r.pictureOf(boxes.length, arrows.length)} name={name} chosen={chosen} onChoose={choose} onOpen={(key) => {
+              <Stage picture={drawn.picture} label={r.pictureOf(boxes.length, arrows.length)} name={name} chosen={chosen} onChoose={choose} onTable={() => onView("table")} onOpen={(key) => {
                 const asset = datasets.get(key);
                 if (asset) go(placeOf(asset));
               }} />

@@ -121,7 +121,7 @@ const HISTORY: Column<ActionTaken>[] = [
 ];
 
 const History = ({ of: { history } }: { of: Incident }) => (
-  <Section title={<>{w.history} <small class="muted">{count(history.length, "action")}</small></>}>
-    <Table rows={history} columns={HISTORY} of={({ at, action, text }) => `${at} ${action} ${text}`} label={w.history} noun={["action", "actions"]} />
+  <Section title={<>{w.history} <small class="muted">{count(history.length, ...t.nouns.action)}</small></>}>
+    <Table rows={history} columns={HISTORY} of={({ at, action, text }) => `${at} ${action} ${text}`} label={w.history} noun={t.nouns.action} />
   </Section>
 );

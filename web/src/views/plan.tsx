@@ -21,7 +21,7 @@ const LIMIT = 1_000;
 /** How much is left, and in the same line what isn't known; nothing is said to be left only where all is known. */
 export function planText({ steps, clean_again: clean, nothing_left: nothing, complete, unknown, spreading }: Pick<IncidentPlan, "steps" | "clean_again" | "nothing_left" | "complete" | "unknown" | "spreading">): string {
   return [
-    nothing ? w.nothing : steps.length ? count(steps.length, "step") : w.nothingKnown,
+    nothing ? w.nothing : steps.length ? count(steps.length, ...t.nouns.step) : w.nothingKnown,
     clean > 0 && w.clean(clean),
     unknown.length > 0 && w.unknown(unknown),
     !complete && unknown.length === 0 && w.incomplete,
@@ -64,7 +64,7 @@ function Step({ of: step }: { of: RepairStep }) {
         <Tone severity="NONE">{kind.toLowerCase()}</Tone><span class="anywhere">{title}</span>
         {certainty !== "EXACT" && <CertaintyMark of={certainty} />}{after.length > 0 && <small class="muted">{w.after(after)}</small>}
       </h3>
-      {step.consumers.length > 0 && <Table rows={step.consumers} columns={consumerColumns(step.consumers)} of={({ key }) => key} label={title} noun={["consumer", "consumers"]} plain />}
+      {step.consumers.length > 0 && <Table rows={step.consumers} columns={consumerColumns(step.consumers)} of={({ key }) => key} label={title} noun={t.nouns.consumer} plain />}
       <Facts rows={[
         [w.job, step.job && <AssetLink asset={step.job} />],
         [w.runs, step.runs.length > 0 && <FoldedList items={step.runs.map(({ run_id: id, code_version: code }) => <><RunLink id={id} />{code && <> {t.incidentView.code(code.slice(0, 12))}</>}</>)} />],

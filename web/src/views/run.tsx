@@ -107,7 +107,7 @@ function Uses({ id, side, details }: { id: string; side: "inputs" | "outputs"; d
   const blast = blastOfRun(details);
   return (
     <Section title={t.runView[side]} actions={<More pages={pages} />}>
-      {details.intervals > 1 && <p class="note">{t.runView.ofAllBatches(count(details.intervals, "micro-batch", "micro-batches"))}</p>}
+      {details.intervals > 1 && <p class="note">{t.runView.ofAllBatches(count(details.intervals, ...t.nouns.microBatch))}</p>}
       <Answer asked={pages.asked}>{(answer) => (
         <>
           {pages.rows.length === 0 && <p class="empty">{noneOf(answer, side === "inputs" ? t.runView.noInputs : t.runView.noOutputs)}</p>}

@@ -34,7 +34,7 @@ export function Search({ place: at }: { place: Place<"search"> }) {
           <Answer asked={pages.asked}>{(answer) => (
             <>
               <p class="note" role="status">
-                {answer.truncated ? t.searchView.truncated(answer.total) : answer.total ? count(answer.total, "hit") : ""}
+                {answer.truncated ? t.searchView.truncated(answer.total) : answer.total ? count(answer.total, ...t.nouns.hit) : ""}
                 {answer.total > pages.rows.length && `, ${t.searchView.listed(pages.rows.length)}`}
               </p>
               {answer.consumers.length > 0 && <Consumers of={answer.consumers} />}

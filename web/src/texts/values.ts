@@ -1,0 +1,40 @@
+// Texts of values: nouns that numbers stand before, and units. Without imports: the texts of all other parts are made by them.
+
+export type Noun = readonly [one: string, several: string];
+
+export const values = {
+  nouns: {
+    action: ["action", "actions"],
+    asset: ["asset", "assets"],
+    change: ["change", "changes"],
+    column: ["column", "columns"],
+    conflict: ["conflict", "conflicts"],
+    consumer: ["consumer", "consumers"],
+    dataset: ["dataset", "datasets"],
+    day: ["day", "days"],
+    edge: ["edge", "edges"],
+    file: ["file", "files"],
+    finding: ["finding", "findings"],
+    hit: ["hit", "hits"],
+    job: ["job", "jobs"],
+    lookedBack: ["micro-batch or run", "micro-batches or runs"],
+    mapping: ["mapping", "mappings"],
+    microBatch: ["micro-batch", "micro-batches"],
+    otherReport: ["other report", "other reports"],
+    owner: ["owner", "owners"],
+    property: ["property", "properties"],
+    row: ["row", "rows"],
+    run: ["run", "runs"],
+    schema: ["schema", "schemas"],
+    step: ["step", "steps"],
+  } satisfies Record<string, Noun>,
+  runOf: (id: string) => `run ${id}`,
+  utc: "UTC",
+  units: { millisecond: "ms", second: "s", minute: "min", hour: "h", day: "d" },
+  ago: (amount: string) => `${amount} ago`,
+  ahead: (amount: string) => `in ${amount}`,
+  nothingNew: "nothing new",
+  isHit: (what: string[]) => `${what.join(" and ")} hit`,
+  nothingHit: "Nothing is hit",
+  unknownHit: "UNKNOWN who is hit",
+};
