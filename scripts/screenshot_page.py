@@ -1,7 +1,8 @@
-"""Take the pictures of the page at `/` for docs/analysis/page.md and incident-example.md, over the demo's graph.
+"""Take the pictures of the page at `/` for documents of docs/analysis/, over the demo's graph.
 
 The pictures show paths of the data folder, so this folder is one that any machine could have. While `headwater consume`
-runs, the incident is opened and narrowed as docs/analysis/incident-example.md describes.
+runs, `headwater declare docs/examples/declare/flights.yaml` declares owners and consumers, and the incident is opened
+and narrowed as docs/analysis/incident-example.md describes.
 
 HEADWATER_DATA_DIR=/tmp/headwater ./bin/headwater demo --days 4 --keep
 HEADWATER_DATA_DIR=/tmp/headwater/demo ./bin/headwater serve --port 8475
@@ -37,6 +38,8 @@ def main() -> int:
         incidents(page, sys.argv[1])
     with open_page(chromium, width=1500, height=860, colors="dark") as page:
         timeline(page, sys.argv[1])
+    with open_page(chromium, width=390, height=844) as page:
+        phone(page, sys.argv[1])
     return 0
 
 
@@ -63,6 +66,15 @@ def timeline(page: Page, url: str) -> None:
     fit(page)
     page.locator("#drawer [role=option]").nth(5).hover()
     save(page, "page-timeline.png")
+
+
+def phone(page: Page, url: str) -> None:
+    """Picture of whom to tell before a column is removed, on a phone."""
+    page.goto(f"{url}{address(page, url, 'flights.enriched')}/impact?change=REMOVED&changedcol=value.dep_delay")
+    told = page.locator("section.part", has=page.get_by_role("heading", name="Whom to tell"))
+    told.locator("tbody tr").nth(3).wait_for()
+    told.evaluate("part => { part.style.scrollMarginTop = '70px'; part.scrollIntoView() }")
+    save(page, "page-phone.png", width=390, height=844)
 
 
 def incidents(page: Page, url: str) -> None:
@@ -96,9 +108,9 @@ def fit(page: Page) -> None:
     page.wait_for_timeout(500)
 
 
-def save(page: Page, name: str, *, height: int = 860) -> None:
+def save(page: Page, name: str, *, width: int = 1500, height: int = 860) -> None:
     """Save a PNG of the topmost `height` pixels of the page."""
-    page.screenshot(path=IMAGES / name, clip={"x": 0, "y": 0, "width": 1500, "height": height})
+    page.screenshot(path=IMAGES / name, clip={"x": 0, "y": 0, "width": width, "height": height})
     print(IMAGES / name)
 
 

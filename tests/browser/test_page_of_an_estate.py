@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -28,7 +29,17 @@ from support.estate import (
 from support.gate import in_gate
 from support.graph.writing import hold
 from support.openlineage import run_id
-from support.page import click_box, click_more, dataset, drawn, places, titles, violations, without_errors
+from support.page import (
+    click_box,
+    click_more,
+    dataset,
+    drawn,
+    hover_box,
+    places,
+    titles,
+    violations,
+    without_errors,
+)
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -37,6 +48,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 MOST_BOXES = 60
+IN_SIGHT = """key => {
+    const {cy} = window.headwater.canvas, box = cy.getElementById(key).renderedBoundingBox({includeOverlays: false})
+    return box.x1 >= 0 && box.y1 >= 0 && box.x2 <= cy.width() && box.y2 <= cy.height()
+}"""
 HUB_ADDRESS = dataset(LAKE, HUB)
 ROUTES = {
     "home": "#/",
@@ -155,6 +170,85 @@ def test_a_number_at_a_corner_is_exact_and_undone_by_the_same_click(page: Page) 
     drawn(page, 14)
 
 
+def test_what_is_expanded_comes_into_sight(page: Page) -> None:
+    go(page, dataset(WAREHOUSE, MID))
+    drawn(page, 2)
+    before, now = MID, f"sessions_step_{CHAIN - 1}"
+    for number in reversed(range(CHAIN - 1)):
+        before, now = now, f"sessions_step_{number}"
+        click_more(page, before, "up")
+        drawn(page, 2 + CHAIN - 1 - number)
+        for title in (before, now):
+            page.wait_for_function(IN_SIGHT, arg=titles(page)[title])
+        # A reader who moved the picture doesn't lose it either.
+        if number == CHAIN // 2:
+            page.get_by_role("button", name="Zoom in").click()
+
+
+def test_a_name_that_is_cut_is_whole_in_its_tooltip(page: Page) -> None:
+    labels = page.evaluate("() => window.headwater.canvas.cy.nodes('.name').map(name => name.data('label'))")
+    assert len(set(labels)) == len(labels), "no two names are cut alike"
+    shown = {title for title, key in titles(page).items() if page.evaluate(IN_SIGHT, key)}
+    cut = next(title for title in sorted(shown) if title.startswith("BALANCES") and title not in labels)
+    canvas = page.locator("#canvas")
+    for title, name in ((HUB_TITLE, HUB), (cut, cut)):
+        hover_box(page, title)
+        expect(canvas).to_have_attribute("title", re.compile(rf"/(.+\.)?{re.escape(name)}$"))
+    canvas.hover(position={"x": 8, "y": 8})
+    expect(canvas).to_have_attribute("title", "")
+
+
+def test_an_overview_moves_a_picture_that_is_not_all_in_sight(page: Page) -> None:
+    overview = page.get_by_role("img", name="Overview of the picture")
+    page.locator("#canvas").focus()
+    page.keyboard.press("9")
+    expect(overview).to_have_count(0)
+    for _ in range(3):
+        page.keyboard.press("+")
+    expect(overview.locator("rect:not(.view)")).to_have_count(15)
+    # The legend has room beside it and above the buttons on a narrow screen, too.
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.wait_for_function("""() => {
+        const place = each => document.querySelector(each).getBoundingClientRect()
+        const legend = place('.legend')
+        return ['.minimap', '.stage-zoom'].map(place).every(other =>
+            legend.right <= other.left || legend.bottom <= other.top || legend.top >= other.bottom)
+    }""")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    hub = titles(page)[HUB_TITLE]
+    middle = "key => window.headwater.canvas.cy.getElementById(key).renderedPosition()"
+    overview.click(position={"x": 4, "y": 56})
+    assert page.evaluate(middle, hub)["x"] > 0
+    page.wait_for_function(f"key => !({IN_SIGHT})(key)", arg=hub)
+    start = overview.locator("rect.start").bounding_box()
+    assert start is not None
+    page.mouse.click(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.wait_for_function(IN_SIGHT, arg=hub)
+    page.keyboard.press("9")
+    expect(overview).to_have_count(0)
+
+
+def test_nothing_moves_by_itself_where_the_reader_wants_less_motion(page: Page) -> None:
+    page.evaluate("""() => {
+        const {cy} = window.headwater.canvas, animate = cy.animate.bind(cy)
+        window.moved = 0
+        cy.animate = (...given) => { window.moved += 1; return animate(...given) }
+    }""")
+    for wish, moved in (("no-preference", 1), ("reduce", 1)):
+        page.emulate_media(reduced_motion=wish)
+        page.locator("#canvas").focus()
+        page.keyboard.press("Escape")
+        page.keyboard.press("0")
+        for _ in range(5):
+            page.keyboard.press("+")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".panel-title h2")).not_to_have_text(HUB_TITLE)
+        chosen = page.evaluate("() => window.headwater.canvas.cy.nodes('.box.chosen').id()")
+        page.wait_for_function(IN_SIGHT, arg=chosen)
+        assert page.evaluate("() => window.moved") == moved, wish
+        page.keyboard.press("Escape")
+
+
 def test_impact_counts_the_hits_that_are_not_drawn(page: Page) -> None:
     go(page, dataset(LAKE, HUB, change="REMOVED", changedcol="amount_net"))
     expect(page.locator("#impact")).to_contain_text("If amount_net of")
@@ -266,6 +360,48 @@ def test_what_was_chosen_meanwhile_is_not_replaced_by_a_late_answer(page: Page) 
     for route in held:
         route.fulfill(json={"rules": [], "total": 0, "exempted": 0, "unused": [], "unchecked": []})
     expect(page.locator("h1")).to_contain_text(HUB_TITLE)
+
+
+def test_an_empty_graph_follows_what_is_started_meanwhile(
+    chromium: Browser, served: str, clean_database: Driver
+) -> None:
+    """Every three seconds the page asks again, and shows how Kafka, Neo4j, consumer and events are by now."""
+    away: dict[str, Any] = {"graph_reachable": False, "kafka_reachable": False}
+    up = {"graph_reachable": True, "kafka_reachable": True, "prepared": False, "consumer": "NEVER", "events": 0}
+    silent = up | {"prepared": True, "consumer": "SILENT", "events": 7}
+    steps = [
+        (away, "Neo4j does not answer", ["unreachable", "unreachable", "unknown", "unknown"], 0),
+        (up, "Nothing is in the graph yet", ["reachable", "reachable, not prepared", "No consumer", "0"], 1),
+        (silent, "Nothing is in the graph yet", ["reachable", "reachable, prepared", "is silent", "7"], 1),
+        (
+            silent | {"consumer": "REPORTING", "events": 1_234},
+            "Nothing is",
+            ["", "", "The consumer reports", "1,234"],
+            2,
+        ),
+        (silent | {"consumer": "REPORTING", "datasets": 2, "jobs": 1}, "Now", [], 0),
+    ]
+    with without_errors(chromium, width=1440) as page:
+        now: dict[str, Any] = {}
+        page.route("**/api/v1/status", lambda route: route.fulfill(json=now))
+        page.clock.install()
+        nothing = dict.fromkeys(("prepared", "consumer", "events", "behind", "last_event", "datasets", "jobs"))
+        content = page.locator("#content")
+        for number, (status, title, words, done) in enumerate(steps):
+            now.clear()
+            now.update(
+                nothing | {"graph": {"last_event": None, "behind": None, "stale": None}, "filtered": True} | status
+            )
+            if number:
+                page.clock.fast_forward(3_000)
+            else:
+                page.goto(served)
+            expect(content.locator("h1")).to_contain_text(title)
+            parts = ("Kafka", "Neo4j", "Consumer", "Events seen")
+            for part, word in zip(parts, words, strict=bool(words)):
+                value = content.locator("dt", has_text=part).locator("+ dd")
+                expect(value).to_contain_text(word, ignore_case=True)
+            expect(content.locator(".steps > li.done")).to_have_count(done)
 
 
 def test_an_empty_graph_says_what_to_do_next(chromium: Browser, served: str, clean_database: Driver) -> None:

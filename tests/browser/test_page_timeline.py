@@ -173,9 +173,14 @@ def test_a_span_without_micro_batches_says_so(page: Page, served: str) -> None:
 def test_a_micro_batch_leads_to_its_run_and_to_what_came_of_it(page: Page) -> None:
     page.locator("#canvas").focus()
     page.keyboard.press("t")
-    page.get_by_role("option", name="batch 1999", exact=True).click()
+    mark = page.get_by_role("option", name="batch 1999", exact=True)
     details = page.get_by_role("region", name="Details")
+    parts = (page.locator("#drawer"), page.locator("#canvas"), mark)
+    before = [part.bounding_box() for part in parts]
+    mark.hover()
     expect(details).to_contain_text("Batch 1999")
+    assert [part.bounding_box() for part in parts] == before, "nothing moves under the pointer"
+    mark.click()
     details.get_by_role("link", name="The lineage at that time").click()
     expect(page.get_by_role("button", name="Back to now")).to_be_visible()
     page.get_by_role("button", name="Back to now").click()

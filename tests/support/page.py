@@ -55,7 +55,7 @@ def places(page: Page) -> dict[str, dict[str, float]]:
     return found
 
 
-def _click(page: Page, point: str, argument: Any) -> None:
+def _move(page: Page, point: str, argument: Any) -> None:
     where: dict[str, float] = page.evaluate(
         f"""argument => {{
             const {{picture, canvas}} = window.headwater, cy = canvas.cy
@@ -66,12 +66,26 @@ def _click(page: Page, point: str, argument: Any) -> None:
         }}""",
         argument,
     )
-    page.mouse.click(where["x"], where["y"])
+    page.mouse.move(where["x"], where["y"])
+
+
+def _click(page: Page, point: str, argument: Any) -> None:
+    _move(page, point, argument)
+    page.mouse.down()
+    page.mouse.up()
+
+
+NAME = "(title, cy, key) => cy.getElementById(`name:${key(title)}`).position()"
+
+
+def hover_box(page: Page, title: str) -> None:
+    """Move the mouse onto a box's name."""
+    _move(page, NAME, title)
 
 
 def click_box(page: Page, title: str) -> None:
     """Click a box with the mouse."""
-    _click(page, "(title, cy, key) => cy.getElementById(`name:${key(title)}`).position()", title)
+    _click(page, NAME, title)
 
 
 def click_more(page: Page, title: str, side: str) -> None:

@@ -31,7 +31,11 @@ MATCH (n:HwDataset) WHERE id(n) = node
 RETURN node, n {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} AS properties, coalesce(n.dropped, false) AS gone,
   coalesce(n.owners, []) AS owners, coalesce(n.tags, []) AS tags, coalesce(n.tag_values, []) AS tag_values,
   n.criticality AS criticality, n.classification AS classification,
-  COLLECT { MATCH (n)<-[:WRITES]-(j:HwJob) UNWIND coalesce(j.owners, []) AS owner
+  COLLECT { MATCH (n)<-[:WRITES]-(j:HwJob)
+    OPTIONAL MATCH (j)<-[:DECLARES]-(x:HwDeclaration)-[:IN_SET]->(by:HwDeclarationSet) WHERE x.current
+    WITH j, x ORDER BY by.name
+    WITH j, head(collect(x.owners)) AS declared
+    UNWIND coalesce(declared, j.owners, []) AS owner
     RETURN DISTINCT owner ORDER BY owner LIMIT 20 } AS owners_of_jobs
 
 // feeds: All hops between datasets that are drawn

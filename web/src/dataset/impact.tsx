@@ -69,11 +69,11 @@ const JOBS: Column<ImpactedJob>[] = [
   { name: "reason", title: t.columnReason, value: ({ reason }) => reason, cell: ({ reason }) => reason, wide: true },
 ];
 const CONSUMERS: Column<ReadingConsumer>[] = [
-  { name: "name", title: t.columnConsumer, value: ({ name }) => name, cell: ({ key, name }) => <Link to={place("consumer", { key })}>{name}</Link> },
-  { name: "type", title: t.columnType, value: ({ type }) => type, cell: ({ type }) => type?.toLowerCase() ?? "–" },
-  { name: "owners", title: t.columnOwners, value: ({ owners }) => namesOf(owners), cell: ({ owners }) => namesOf(owners) || t.noOwner },
-  { name: "contact", title: t.columnContact, value: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", "), cell: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", ") || "–" },
-  { name: "notice", title: t.columnNotice, number: true, value: ({ notice_days }) => notice_days, cell: ({ notice_days }) => (notice_days === null ? "–" : t.days(notice_days)) },
+  { name: "name", width: "28%", title: t.columnConsumer, value: ({ name }) => name, cell: ({ key, name }) => <Link to={place("consumer", { key })}>{name}</Link> },
+  { name: "type", wide: true, title: t.columnType, value: ({ type }) => type, cell: ({ type }) => type?.toLowerCase() ?? "–" },
+  { name: "owners", width: "28%", title: t.columnOwners, value: ({ owners }) => namesOf(owners), cell: ({ owners }) => namesOf(owners) || t.noOwner },
+  { name: "contact", width: "30%", title: t.columnContact, value: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", "), cell: ({ on_call, contact }) => [on_call, contact].filter(Boolean).join(", ") || "–" },
+  { name: "notice", title: t.columnNotice, number: true, wide: true, value: ({ notice_days }) => notice_days, cell: ({ notice_days }) => (notice_days === null ? "–" : t.days(notice_days)) },
 ];
 
 /** Owners of everything that is hit: whom to tell, with how much of theirs is hit. */
@@ -108,8 +108,8 @@ export function ImpactTab({ place: at, details }: { place: Place<"dataset">; det
               <Section title={t.whomToTell}>
                 {impact.consumers.length > 0 && <Table rows={impact.consumers} columns={CONSUMERS} of={({ key }) => key} label={t.consumersHit} noun={t.nouns.consumer} />}
                 <Table rows={owners} of={({ owner }) => owner} label={t.ownersHit} noun={t.nouns.owner} beyond={incomplete} columns={[
-                  { name: "owner", title: t.columnOwner, value: ({ owner }) => owner, cell: ({ owner }) => owner || t.noOwner },
-                  { name: "worst", title: t.columnWorst, value: ({ worst }) => worst, order: ({ worst }) => rank(worst), cell: ({ worst }) => <Tone severity={worst} /> },
+                  { name: "owner", width: "46%", title: t.columnOwner, value: ({ owner }) => owner, cell: ({ owner }) => owner || t.noOwner },
+                  { name: "worst", width: "30%", title: t.columnWorst, value: ({ worst }) => worst, order: ({ worst }) => rank(worst), cell: ({ worst }) => <Tone severity={worst} /> },
                   { name: "datasets", title: t.columnDatasets, number: true, value: ({ datasets }) => datasets, cell: ({ datasets }) => number(datasets) },
                 ]} />
               </Section>

@@ -253,15 +253,18 @@ export class Canvas {
     return found;
   }
 
-  /** Bring something into view, if it isn't. */
-  reveal(key: string): void {
+  /** Bring something into view, if it isn't; with its neighbours on a side, where all of them have room. */
+  reveal(key: string, side: Side | null = null): void {
     const element = this.cy.getElementById(key);
     if (element.empty()) return;
-    const box = element.renderedBoundingBox();
-    if (box.x1 > 0 && box.y1 > 0 && box.x2 < this.cy.width() && box.y2 < this.cy.height()) return;
+    const near = side === null ? element : element.union(side === "up" ? element.incomers(".box") : element.outgoers(".box"));
+    const box = near.renderedBoundingBox();
+    const [width, height] = [this.cy.width(), this.cy.height()];
+    if (box.x1 > 0 && box.y1 > 0 && box.x2 < width && box.y2 < height) return;
+    const eles = box.w < width && box.h < height ? near : element;
     this.untouched = false;
-    if (QUIET.matches) this.cy.center(element);
-    else this.cy.animate({ center: { eles: element }, duration: 180 });
+    if (QUIET.matches) this.cy.center(eles);
+    else this.cy.animate({ center: { eles }, duration: 180 });
   }
 
   /** Center on a point of the picture. */

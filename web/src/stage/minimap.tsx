@@ -31,6 +31,8 @@ export function Minimap({ canvas }: { canvas: Canvas }) {
   const seen = canvas.cy.extent();
   const scale = Math.min((WIDE - 8) / Math.max(all.w, 1), (HIGH - 8) / Math.max(all.h, 1));
   const [left, top] = [all.x1 - (WIDE / scale - all.w) / 2, all.y1 - (HIGH / scale - all.h) / 2];
+  // The focus stays in the picture, and with it its keys.
+  const hold = (event: MouseEvent): void => event.preventDefault();
   const move = (event: PointerEvent): void => {
     if (event.buttons !== 1) return;
     const frame = (event.currentTarget as Element).getBoundingClientRect();
@@ -40,7 +42,7 @@ export function Minimap({ canvas }: { canvas: Canvas }) {
   const [x1, x2] = [clamp((seen.x1 - left) * scale, WIDE), clamp((seen.x2 - left) * scale, WIDE)];
   const [y1, y2] = [clamp((seen.y1 - top) * scale, HIGH), clamp((seen.y2 - top) * scale, HIGH)];
   return (
-    <svg class="minimap" width={WIDE} height={HIGH} role="img" aria-label={t.minimap} onPointerDown={move} onPointerMove={move}>
+    <svg class="minimap" width={WIDE} height={HIGH} role="img" aria-label={t.minimap} onMouseDown={hold} onPointerDown={move} onPointerMove={move}>
       {boxes.map((node) => {
         const { x, y } = node.position();
         const height = (node.data("height") as number) || HEAD;

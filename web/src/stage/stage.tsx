@@ -47,12 +47,18 @@ export function Stage(given: Given) {
   const [{ beyond, readable }, sees] = useState({ beyond: 0, readable: true });
   const now = useRef(given);
   now.current = given;
+  /** What was expanded, until a picture has more boxes than the one of then: it comes into view with its neighbours. */
+  const expanded = useRef<{ key: string; side: Side; boxes: number } | null>(null);
+  const expand = (key: string, side: Side, more: boolean): void => {
+    expanded.current = more ? { key, side, boxes: now.current.picture.boxes.length } : null;
+    now.current.onExpand?.(key, side, more);
+  };
 
   useEffect(() => {
     if (!frame.current) return undefined;
     const own = new Canvas(frame.current, {
       choose: (to) => now.current.onChoose?.(to),
-      expand: (key, side, more) => now.current.onExpand?.(key, side, more),
+      expand,
       open: (key) => now.current.onOpen?.(key),
       sight: (many, legible) => sees((before) => (before.beyond === many && before.readable === legible ? before : { beyond: many, readable: legible })),
       moved: (view) => {
@@ -76,8 +82,12 @@ export function Stage(given: Given) {
     if (!canvas) return;
     window.headwater = { canvas, picture };
     if (picture.boxes.length === 0) return canvas.forget();
-    const around = now.current.chosen?.key ?? picture.boxes.find((one) => one.start)?.key ?? null;
-    canvas.draw(picture, around && canvas.cy.getElementById(around).nonempty() ? around : null).catch(report);
+    const opened = expanded.current && picture.boxes.length > expanded.current.boxes ? expanded.current : null;
+    if (opened) expanded.current = null;
+    const around = opened?.key ?? now.current.chosen?.key ?? picture.boxes.find((one) => one.start)?.key ?? null;
+    canvas.draw(picture, around && canvas.cy.getElementById(around).nonempty() ? around : null)
+      .then(() => opened && canvas.reveal(opened.key, opened.side))
+      .catch(report);
   }, [canvas, picture]);
 
   useEffect(() => {
@@ -95,7 +105,7 @@ export function Stage(given: Given) {
   };
 
   const act = (pressed: string, on: Canvas): boolean => {
-    const { onChoose, onExpand, onOpen, onKey } = now.current;
+    const { onChoose, onOpen, onKey } = now.current;
     const start = picture.boxes.find((one) => one.start) ?? picture.boxes[0];
     const box = chosen && chosen.kind !== "arrow" ? chosen.key : (picture.arrows.find((one) => one.key === chosen?.key)?.source ?? start?.key);
     const directions = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
@@ -113,13 +123,13 @@ export function Stage(given: Given) {
       case "]": {
         const side: Side = pressed === "[" ? "up" : "down";
         const found = picture.boxes.find((one) => one.key === box);
-        if (found && found[side] > 0) onExpand?.(found.key, side, true);
+        if (found && found[side] > 0) expand(found.key, side, true);
         else say(t.nothingMore);
         return true;
       }
       case "{":
       case "}":
-        if (box) onExpand?.(box, pressed === "{" ? "up" : "down", false);
+        if (box) expand(box, pressed === "{" ? "up" : "down", false);
         return true;
       case "e": {
         const arrows = box ? on.arrowsOf(box) : [];
