@@ -284,8 +284,9 @@ def test_some_micro_batches_of_a_step_were_repaired(
         files = files_use("/lake/files", [f"part-{n}", f"day-{n // 3}"])
         stream.entries.append(Entry(n, (kafka_use("in", ranges, EXACT),), (version(n), out, files)))
     write(clean_database, stream)
-    job = JobRef("jobs", "q")
-    after_20 = {"since": BEGIN + timedelta(seconds=20), "clock": IncidentClock.PROCESSING}
+    after_20 = IncidentScope(
+        job=JobRef("jobs", "q"), since=BEGIN + timedelta(seconds=20), clock=IncidentClock.PROCESSING
+    )
     two_days = ["day-0", "day-1"]
     for title, repair, versions, ranges, files in (
         (
@@ -302,7 +303,7 @@ def test_some_micro_batches_of_a_step_were_repaired(
             [(0, 10, 20), (0, 30, 50)],
             [*two_days, "part-1", "part-4"],
         ),
-        ("time", IncidentScope(job=job, **after_20), "1", [(0, 10, 20), (0, 30, 40)], ["day-0", "part-1"]),
+        ("time", after_20, "1", [(0, 10, 20), (0, 30, 40)], ["day-0", "part-1"]),
     ):
         with subtests.test(title):
             name = f"INC {title}"
