@@ -47,7 +47,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 MOST_BOXES = 60
 IN_SIGHT = """key => {
     const {cy} = window.headwater.canvas, box = cy.getElementById(key).renderedBoundingBox({includeOverlays: false})
-    return box.x1 >= 0 && box.y1 >= 0 && box.x2 <= cy.width() && box.y2 <= cy.height()
+    return !cy.animated() && box.x1 >= 0 && box.y1 >= 0 && box.x2 <= cy.width() && box.y2 <= cy.height()
 }"""
 HUB_ADDRESS = dataset(LAKE, HUB)
 ROUTES = {
