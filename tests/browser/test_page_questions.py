@@ -164,8 +164,8 @@ def test_picture_and_table_state_the_same_of_each_dataset(page: Page) -> None:
     # A column has the owners of its dataset.
     report = asked(page, "assets/daily_report")["dataset"]
     go(page, f"{dataset(report['namespace'], report['name'])}/mean_delay".replace("#/dataset", "#/column"))
-    owners = page.locator("#content dt", has_text="Owners").locator("+ dd")
-    expect(owners).to_have_text(people["daily_report"][0][0])
+    named = page.locator("#content dt", has_text="Owners").locator("+ dd")
+    expect(named).to_have_text(people["daily_report"][0][0])
 
 
 @pytest.mark.nightly
