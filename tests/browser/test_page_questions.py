@@ -161,6 +161,11 @@ def test_picture_and_table_state_the_same_of_each_dataset(page: Page) -> None:
     assert {criticality for _, criticality in people.values()} == {"tier-1", "–"}
     page.keyboard.press("v")
     drawn(page, len(marks))
+    # A column has the owners of its dataset.
+    report = asked(page, "assets/daily_report")["dataset"]
+    go(page, f"{dataset(report['namespace'], report['name'])}/mean_delay".replace("#/dataset", "#/column"))
+    named = page.locator("#content dt", has_text="Owners").locator("+ dd")
+    expect(named).to_have_text(people["daily_report"][0][0])
 
 
 @pytest.mark.nightly

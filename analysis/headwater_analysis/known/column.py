@@ -32,7 +32,7 @@ class ColumnDetails:
         dataset: dataset of the column.
         details: type, description and tags of the column, and when schemas had it.
         types: types that schemas stated, the last reported first; at most 20.
-        owners: owners of the dataset.
+        owners: owners of the dataset, declared ones before those that events report.
         tags: tags of the whole dataset, which hold for each of its columns.
         classification, criticality: classification and criticality of the dataset, as its events report them.
         declared: declared properties of the column, by name of the property.
@@ -98,7 +98,7 @@ def details_of(tx: Transaction, asset: Asset) -> ColumnDetails:
         dataset=named,
         details=known_column(row["column"], row["link"], tags),
         types=types_of(tx, members, path, most=MOST_TYPES),
-        owners=owners_of(own),
+        owners=owners_of({} if declared is None else declared.values) or owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
         classification=own.get("classification") or None,
         criticality=own.get("criticality") or None,
