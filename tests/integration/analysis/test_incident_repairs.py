@@ -288,7 +288,7 @@ def test_some_micro_batches_of_a_step_were_repaired(
         job=JobRef("jobs", "q"), since=BEGIN + timedelta(seconds=20), clock=IncidentClock.PROCESSING
     )
     two_days = ["day-0", "day-1"]
-    for title, repair, versions, ranges, files in (
+    for title, repair, versions, spans, names in (
         (
             "none",
             IncidentScope(query=stream.query_id, from_batch=5),
@@ -312,4 +312,4 @@ def test_some_micro_batches_of_a_step_were_repaired(
             [hop] = found.blast.hops
             assert (hop.step.first_batch, hop.step.last_batch) == (1, 4)
             assert [version for version, _ in left(found)] == [*versions]
-            assert tainted(found) | {TABLE.name: []} == {"out": ranges, "/lake/files": files, TABLE.name: []}
+            assert tainted(found) | {TABLE.name: []} == {"out": spans, "/lake/files": names, TABLE.name: []}
