@@ -27,6 +27,7 @@ from headwater.show.names import asset_text, moment_text
 from headwater.show.pages import FittedView, pairs, part
 from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
 from headwater_schemas.events import IncidentAction
+from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount, first_of
@@ -231,7 +232,7 @@ def reach_summary(found: Incident) -> str:
     words = f"{amount(len(bad), 'dataset')} with bad data, {clean:,} clean again"
     words += f", {amount(len(found.reach.blast.consumers), 'consumer')} to notify"
     further = filter(None, (undeclared_words(found.reach), unknown_words(found.reach)))
-    return f"{'; '.join((words, *further))}."
+    return visible(f"{'; '.join((words, *further))}.")
 
 
 def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
