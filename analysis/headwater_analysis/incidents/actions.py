@@ -11,6 +11,7 @@ from typing import Final
 from headwater_analysis.blast.origin import queries_called
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.incidents.answers import GivenPart
+from headwater_analysis.incidents.difference import scope_change
 from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
@@ -72,7 +73,8 @@ class GivenAction:
         reason: reason of the action; REPAIRED and RESOLVED need one.
         assignee: for ASSIGNED: person or team.
         scope: for SCOPE_CHANGED: the parts to add; for REPAIRED: the repaired parts.
-        removed: for SCOPE_CHANGED: parts to remove, each equal to a part of the scope.
+        removed: for SCOPE_CHANGED: parts to remove: parts of the scope, or offsets, files, micro-batches or times of
+            parts.
         into: for MERGED and SUPERSEDED: the incident that replaces this one.
         resolution: for RESOLVED: the result.
         force: for RESOLVED: whether to resolve as REPAIRED although bad data is left, or possibly left.
@@ -206,11 +208,7 @@ def action(
         stored, state = stored_incident(tx, incident_id)
         incident = str(stored["incident"])
         _check_state(incident, state, given)
-        removed = _scope(tx, given.removed, "removed")
-        for part in removed:
-            if scope_text(part) not in state.scope:
-                parts = "; ".join(map(part_line, state.scope.values())) or "none"
-                raise QuestionError(f"No part of the scope is {part_line(part)}. It has: {parts}.", field="removed")
+        change = scope_change(state.scope, _scope(tx, given.removed, "removed"))
         into, carried = None, None
         if given.into is not None:
             other, into_state = stored_incident(tx, given.into)
@@ -225,8 +223,8 @@ def action(
             description=given.description,
             severity=given.severity,
             type=given.type,
-            scope=_scope(tx, given.scope, "scope") or None,
-            removed=removed or None,
+            scope=(*_scope(tx, given.scope, "scope"), *change.added) or None,
+            removed=change.removed or None,
             assignee=given.assignee,
             into=into,
             resolution=given.resolution,

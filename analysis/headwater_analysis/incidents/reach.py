@@ -10,6 +10,7 @@ from headwater_analysis.blast.superseded import Replacements
 from headwater_analysis.blast.tainted import Superseded, Tainted
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
 from headwater_analysis.incidents.columns import ColumnReach, reached_columns
+from headwater_analysis.incidents.difference import shares_data
 from headwater_analysis.incidents.first_bad_run import bad_since
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
@@ -122,13 +123,15 @@ def _start(
 
 
 def _added(state: IncidentState) -> dict[str, datetime]:
-    """For each part, as text: time at which it was last added to the scope."""
-    return {
-        scope_text(part): record.time
-        for record in state.history
-        if record.event.action is not IncidentAction.REPAIRED
-        for part in record.event.scope or ()
-    }
+    """For each part, as text: time at which it was last added to the scope; the rest of a part has the part's time."""
+    found: dict[str, datetime] = {}
+    for record in state.history:
+        if record.event.action is IncidentAction.REPAIRED:
+            continue
+        for part in record.event.scope or ():
+            cut = [scope_text(one) for one in record.event.removed or () if shares_data(one, part)]
+            found[scope_text(part)] = min((found[text] for text in cut if text in found), default=record.time)
+    return found
 
 
 def _numbered(origins: list[Origin]) -> tuple[list[Hop], list[tuple[int, ...]]]:

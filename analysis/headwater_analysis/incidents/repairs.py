@@ -115,8 +115,8 @@ def _of_batches(context: Context, repair: _Repair, hop: Hop, part: Part) -> tupl
     step = hop.step
     if step.kind is not StepKind.MICRO_BATCHES or step.query_id is None or step.first_batch is None:
         return None, part
-    query = context.queries([key := query_key(context.tx.tenant, step.query_id)])[key]
-    if step.last_batch is None or not _may_have_batches(context, repair, query):
+    query = context.queries([key := query_key(context.tx.tenant, step.query_id)]).get(key)
+    if query is None or step.last_batch is None or not _may_have_batches(context, repair, query):
         return None, part
     batches, complete = ends(context, query, step.first_batch, step.spread_last_batch or step.last_batch)
     if not complete:

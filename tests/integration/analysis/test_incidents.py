@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_analysis.declaring.files import read_file
-from headwater_analysis.incidents.answers import IncidentReach
+from headwater_analysis.incidents.actions import GivenAction, action
+from headwater_analysis.incidents.answers import GivenPart, IncidentReach
 from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace import Part, PartKind
@@ -674,6 +675,28 @@ def test_bad_data_behind_repaired_data(clean_database: Driver, reader: Reader) -
     found = reach(reader)
     assert set(tainted(found)) == {"/lake/staged", "/lake/joined", "/lake/mart"}
     assert {hop.step.job.name for hop in found.blast.hops if hop.step.job} == {"stage", "join-bad", "build"}
+
+
+def test_a_part_that_is_cut_after_an_overwrite(clean_database: Driver, reader: Reader) -> None:
+    """Two files are in the scope, the folder is overwritten, and then one of the files leaves the scope."""
+    a, b = (IncidentScope(dataset=FILES, files=(f"file:/lake/files/{name}",)) for name in "ab")
+    write(
+        clean_database,
+        events=[
+            ran("load", [], [files_use("/lake/files", ["a", "b"])], 10),
+            opened(IncidentScope(dataset=FILES, files=(*a.files, *b.files))),
+            ran("load", [], [replacing(files_use("/lake/files", ["c"]))], AFTER),
+        ],
+    )
+    assert start(reach(reader)) == {"/lake/files": ["a", "b"]}
+    assert reach(reader).bad_datasets == []
+    given = GivenAction(
+        action=IncidentAction.SCOPE_CHANGED, removed=(GivenPart(dataset="file:/lake/files", files=b.files),)
+    )
+    prepared = action(reader, INCIDENT, given, by="test", now=LATER + timedelta(hours=1))
+    write(clean_database, events=prepared.events)
+    assert start(reach(reader)) == {"/lake/files": ["a"]}
+    assert reach(reader).bad_datasets == []
 
 
 def test_a_repaired_partition(clean_database: Driver, reader: Reader) -> None:
