@@ -48,6 +48,7 @@ def titles(page: Page) -> dict[str, str]:
 
 def places(page: Page) -> dict[str, dict[str, float]]:
     """Middle of each box on the canvas, by title."""
+    _stands_still(page)
     found: dict[str, dict[str, float]] = page.evaluate(
         "() => { const {picture, canvas} = window.headwater; return Object.fromEntries(picture.boxes.map("
         "box => [box.title, canvas.cy.getElementById(box.key).renderedPosition()])) }"
@@ -55,7 +56,13 @@ def places(page: Page) -> dict[str, dict[str, float]]:
     return found
 
 
+def _stands_still(page: Page) -> None:
+    """Wait until the picture no longer moves to bring something into view."""
+    page.wait_for_function("() => !window.headwater.canvas.cy.animated()")
+
+
 def _move(page: Page, point: str, argument: Any) -> None:
+    _stands_still(page)
     where: dict[str, float] = page.evaluate(
         f"""argument => {{
             const {{picture, canvas}} = window.headwater, cy = canvas.cy

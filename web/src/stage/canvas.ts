@@ -32,8 +32,8 @@ export class Canvas {
   private picture: Picture = { boxes: [], arrows: [] };
   private chosen: Chosen = null;
   private drawing = 0;
-  /** Whether nobody has moved the picture since it was brought into view. */
-  private untouched = true;
+  /** What chose the view: the size of the picture, the address, or the reader, who moved it since. */
+  private viewBy: "picture" | "address" | "reader" = "picture";
 
   constructor(private readonly container: HTMLElement, private readonly wishes: Wishes) {
     this.cy = cytoscape({
@@ -60,7 +60,7 @@ export class Canvas {
       else if (kind === "more" || kind === "less") wishes.expand(dataset, side, kind === "more");
     });
     this.cy.on("dbltap", ".dataset", (event: EventObject) => wishes.open(event.target.id()));
-    this.cy.on("dragpan scrollzoom pinchzoom", () => (this.untouched = false));
+    this.cy.on("dragpan scrollzoom pinchzoom", () => (this.viewBy = "reader"));
     this.cy.on("viewport", () => this.look());
     this.cy.on("viewport", () => this.settle());
     this.cy.on("mouseover", "node[kind], edge", (event: EventObject) => {
@@ -91,7 +91,7 @@ export class Canvas {
     if (before && after.nonempty()) {
       const now = after.renderedPosition();
       this.cy.panBy({ x: before.x - now.x, y: before.y - now.y });
-      if (this.untouched) this.fit();
+      if (this.viewBy === "picture") this.fit();
     } else {
       this.restore();
     }
@@ -127,7 +127,7 @@ export class Canvas {
     const corner = this.corner();
     if (!this.wanted || !corner) return this.fit();
     const { zoom, x, y } = this.wanted;
-    this.untouched = false;
+    this.viewBy = "address";
     this.cy.viewport({ zoom, pan: { x: this.cy.width() / 2 - (corner.x + x) * zoom, y: this.cy.height() / 2 - (corner.y + y) * zoom } });
     // The picture may be another one by now.
     if (this.beyond() === this.picture.boxes.length) this.fit();
@@ -135,7 +135,7 @@ export class Canvas {
 
   private view(): View | null {
     const corner = this.corner();
-    if (this.untouched || !corner) return null;
+    if (this.viewBy === "picture" || !corner) return null;
     const [zoom, pan] = [this.cy.zoom(), this.cy.pan()];
     const way = (room: number, moved: number, from: number): number => Math.round((room / 2 - moved) / zoom - from) + 0;
     return { zoom: Number(zoom.toFixed(3)), x: way(this.cy.width(), pan.x, corner.x), y: way(this.cy.height(), pan.y, corner.y) };
@@ -156,7 +156,7 @@ export class Canvas {
 
   /** All that fits at a readable size, around the start; `whole` brings all into view, however small. */
   fit(whole = false): void {
-    this.untouched = !whole;
+    this.viewBy = whole ? "reader" : "picture";
     const boxes = this.picture.boxes.flatMap((one) => {
       const corner = this.placed.places.get(one.key);
       return corner ? [{ ...corner, width: WIDTH, height: heightOf(one), start: one.start }] : [];
@@ -167,7 +167,7 @@ export class Canvas {
   }
 
   zoom(by: number): void {
-    this.untouched = false;
+    this.viewBy = "reader";
     this.cy.zoom({ level: this.cy.zoom() * by, renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 } });
   }
 
@@ -183,7 +183,8 @@ export class Canvas {
 
   resize(): void {
     this.cy.resize();
-    if (this.untouched) this.fit();
+    if (this.viewBy === "picture") this.fit();
+    else if (this.viewBy === "address") this.restore();
     this.look();
   }
 
@@ -262,14 +263,14 @@ export class Canvas {
     const [width, height] = [this.cy.width(), this.cy.height()];
     if (box.x1 > 0 && box.y1 > 0 && box.x2 < width && box.y2 < height) return;
     const eles = box.w < width && box.h < height ? near : element;
-    this.untouched = false;
+    this.viewBy = "reader";
     if (QUIET.matches) this.cy.center(eles);
     else this.cy.animate({ center: { eles }, duration: 180 });
   }
 
   /** Center on a point of the picture. */
   centerOn(x: number, y: number): void {
-    this.untouched = false;
+    this.viewBy = "reader";
     this.cy.pan({ x: this.cy.width() / 2 - x * this.cy.zoom(), y: this.cy.height() / 2 - y * this.cy.zoom() });
   }
 
