@@ -679,19 +679,19 @@ def test_bad_data_behind_repaired_data(clean_database: Driver, reader: Reader) -
 
 def test_a_part_that_is_cut_after_an_overwrite(clean_database: Driver, reader: Reader) -> None:
     """Two files are in the scope, the folder is overwritten, and then one of the files leaves the scope."""
-    a, b = (IncidentScope(dataset=FILES, files=(f"file:/lake/files/{name}",)) for name in "ab")
+    both = ("file:/lake/files/a", "file:/lake/files/b")
     write(
         clean_database,
         events=[
             ran("load", [], [files_use("/lake/files", ["a", "b"])], 10),
-            opened(IncidentScope(dataset=FILES, files=(*a.files, *b.files))),
+            opened(IncidentScope(dataset=FILES, files=both)),
             ran("load", [], [replacing(files_use("/lake/files", ["c"]))], AFTER),
         ],
     )
     assert start(reach(reader)) == {"/lake/files": ["a", "b"]}
     assert reach(reader).bad_datasets == []
     given = GivenAction(
-        action=IncidentAction.SCOPE_CHANGED, removed=(GivenPart(dataset="file:/lake/files", files=b.files),)
+        action=IncidentAction.SCOPE_CHANGED, removed=(GivenPart(dataset="file:/lake/files", files=both[1:]),)
     )
     prepared = action(reader, INCIDENT, given, by="test", now=LATER + timedelta(hours=1))
     write(clean_database, events=prepared.events)
