@@ -43,6 +43,7 @@ from headwater_graph import keys
 from headwater_graph.facts.incidents import IncidentEntry
 from headwater_graph.facts.model import Label
 from headwater_graph.facts.registers import stamp_time
+from headwater_graph.scope_difference import lies_within
 from headwater_schemas.events import (
     IncidentAction,
     IncidentEvent,
@@ -209,8 +210,10 @@ def _change_scope(state: IncidentState, event: IncidentEvent) -> None:
         state.repaired |= parts
         return
     state.scope |= parts
-    for text in parts:
-        state.repaired.pop(text, None)
+    for text, part in parts.items():
+        # The rest of a part that was cut stays repaired.
+        if not any(lies_within(part, cut) for cut in event.removed or ()):
+            state.repaired.pop(text, None)
     for part in event.removed or ():
         state.scope.pop(scope_text(part), None)
 

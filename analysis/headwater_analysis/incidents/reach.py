@@ -10,7 +10,6 @@ from headwater_analysis.blast.superseded import Replacements
 from headwater_analysis.blast.tainted import Superseded, Tainted
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
 from headwater_analysis.incidents.columns import ColumnReach, reached_columns
-from headwater_analysis.incidents.difference import shares_data
 from headwater_analysis.incidents.first_bad_run import bad_since
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
@@ -23,6 +22,7 @@ from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import Datasets, is_empty, join
 from headwater_analysis.trace.traced_parts import Hop, Part, surest
 from headwater_graph.incidents import IncidentState
+from headwater_graph.scope_difference import lies_within
 from headwater_schemas.events import Certainty, IncidentAction
 from headwater_schemas.identity import scope_text
 
@@ -129,7 +129,7 @@ def _added(state: IncidentState) -> dict[str, datetime]:
         if record.event.action is IncidentAction.REPAIRED:
             continue
         for part in record.event.scope or ():
-            cut = [scope_text(one) for one in record.event.removed or () if shares_data(one, part)]
+            cut = [scope_text(one) for one in record.event.removed or () if lies_within(part, one)]
             found[scope_text(part)] = min((found[text] for text in cut if text in found), default=record.time)
     return found
 

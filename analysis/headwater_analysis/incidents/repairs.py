@@ -40,6 +40,7 @@ class DeclaredRepairs:
         declared = _declarations(state)
         tenant, datasets = context.tx.tenant, context.datasets
         self._context = context
+        self._stored: dict[tuple[str, int, int], tuple[list[Batch], bool]] = {}
         self._repairs = [
             _Repair(
                 part,
@@ -66,19 +67,65 @@ class DeclaredRepairs:
         for repair in self._repairs:
             if left is None:
                 break
-            if (written := left.until or left.since) is not None and written > repair.at:
-                continue
-            if repair.dataset is not None:
+            taken: Part | None = None
+            if repair.dataset is None and hop is not None:
+                is_whole = _is_of(self._context, repair, hop) and not self._is_later(repair, hop, left)
+                taken, left = (left, None) if is_whole else self._of_batches(repair, hop, left)
+            elif not self._is_later(repair, hop, left):
                 taken, left = _of_dataset(repair, left)
-            elif hop is None:
-                continue
-            elif _is_of(self._context, repair, hop):
-                taken, left = left, None
-            else:
-                taken, left = _of_batches(self._context, repair, hop, left)
             if taken is not None:
                 gone.append(Superseded(part=taken, why=repair.why, at=repair.at))
         return left, gone
+
+    def _is_later(self, repair: _Repair, hop: Hop | None, part: Part) -> bool:
+        """Return whether some of a part is known to have been written after a repair."""
+        times = [part.until or part.since]
+        if times == [None] and hop is not None:
+            # One micro-batch without a time leaves the part without one.
+            times = [_written(batch) for batch in self._batches(hop)[0]]
+        return any(time is not None and time > repair.at for time in times)
+
+    def _batches(self, hop: Hop) -> tuple[list[Batch], bool]:
+        """Micro-batches of a step, with those to which state spread its records; and whether all of them are listed."""
+        query, last = self._query(hop), _last(hop)
+        if query is None or hop.step.first_batch is None or last is None:
+            return [], False
+        asked = query.key, hop.step.first_batch, last
+        if asked not in self._stored:
+            self._stored[asked] = ends(self._context, query, hop.step.first_batch, last)
+        return self._stored[asked]
+
+    def _query(self, hop: Hop) -> Query | None:
+        if hop.step.kind is not StepKind.MICRO_BATCHES or hop.step.query_id is None:
+            return None
+        key = query_key(self._context.tx.tenant, hop.step.query_id)
+        return self._context.queries([key]).get(key)
+
+    def _of_batches(self, repair: _Repair, hop: Hop, part: Part) -> tuple[Part | None, Part | None]:
+        """Split an output of a step, some of whose micro-batches are repaired: what only these wrote, and the rest."""
+        query = self._query(hop)
+        if query is None or not _may_have_batches(self._context, repair, query):
+            return None, part
+        batches, complete = self._batches(hop)
+        if not complete:
+            return None, part
+        repaired = [batch for batch in batches if _has_batch(repair, batch)]
+        by_repaired = _outputs(self._context, repaired, part)
+        by_others = _outputs(self._context, (batch for batch in batches if batch not in repaired), part)
+        exact = [each for each in by_repaired if each.certainty is Certainty.EXACT]
+        if part.kind is PartKind.OFFSETS:
+            ours, others = (
+                spans_of(span for each in found if same_topic(each.topic_id, part.topic_id) for span in each.offsets)
+                for found in (exact, by_others)
+            )
+            return _split_by_offsets(part, difference(ours, others))
+        if part.kind is PartKind.FILES:
+            if any(each.file_count != len(each.files) for each in by_others):
+                return None, part  # another micro-batch may have written files of the same names
+            others_paths = {path for each in by_others for path in each.files}
+            paths = {path for each in exact for path in each.files} - others_paths
+            return split_by_file(part, paths.__contains__)
+        return (part, None) if _write(part) in {*map(_write, exact)} - {*map(_write, by_others)} else (None, part)
 
 
 def _declarations(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
@@ -105,38 +152,14 @@ def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
         return is_of_job and _is_at(part, hop)
     if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
         return False
-    last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
-    is_in = (part.from_batch or 0) <= step.first_batch and (part.to_batch is None or last <= part.to_batch)
+    last = _last(hop)
+    is_in = (part.from_batch or 0) <= step.first_batch and (part.to_batch is None or (last or 0) <= part.to_batch)
     return is_in and _is_at(part, hop)
 
 
-def _of_batches(context: Context, repair: _Repair, hop: Hop, part: Part) -> tuple[Part | None, Part | None]:
-    """Split an output of a step, of which only some micro-batches are repaired: what only these wrote, and the rest."""
-    step = hop.step
-    if step.kind is not StepKind.MICRO_BATCHES or step.query_id is None or step.first_batch is None:
-        return None, part
-    query = context.queries([key := query_key(context.tx.tenant, step.query_id)]).get(key)
-    if query is None or step.last_batch is None or not _may_have_batches(context, repair, query):
-        return None, part
-    batches, complete = ends(context, query, step.first_batch, step.spread_last_batch or step.last_batch)
-    if not complete:
-        return None, part
-    repaired = [batch for batch in batches if _has_batch(repair, batch)]
-    by_repaired = _outputs(context, repaired, part)
-    by_others = _outputs(context, (batch for batch in batches if batch not in repaired), part)
-    exact = [each for each in by_repaired if each.certainty is Certainty.EXACT]
-    if part.kind is PartKind.OFFSETS:
-        ours, others = (
-            spans_of(span for each in found if same_topic(each.topic_id, part.topic_id) for span in each.offsets)
-            for found in (exact, by_others)
-        )
-        return _split_by_offsets(part, difference(ours, others))
-    if part.kind is PartKind.FILES:
-        if any(each.file_count != len(each.files) for each in by_others):
-            return None, part  # another micro-batch may have written files of the same names
-        paths = {path for each in exact for path in each.files} - {path for each in by_others for path in each.files}
-        return split_by_file(part, paths.__contains__)
-    return (part, None) if _write(part) in {*map(_write, exact)} - {*map(_write, by_others)} else (None, part)
+def _last(hop: Hop) -> int | None:
+    """Last micro-batch of a step, or the last to which state spread its records."""
+    return hop.step.last_batch if hop.step.spread_last_batch is None else hop.step.spread_last_batch
 
 
 def _may_have_batches(context: Context, repair: _Repair, query: Query) -> bool:
@@ -152,12 +175,18 @@ def _may_have_batches(context: Context, repair: _Repair, query: Query) -> bool:
 def _has_batch(repair: _Repair, batch: Batch) -> bool:
     """Return whether a micro-batch of a query of the repair is known to belong to the repair."""
     part, run = repair.part, batch.run
+    if (written := _written(batch)) is not None and written > repair.at:
+        return False
     if part.run is not None:
         return run is not None and run.run_id == part.run
     if part.code_version is not None and (run is None or run.code_version != part.code_version):
         return False
     is_in = (part.from_batch or 0) <= batch.first and (part.to_batch is None or batch.last <= part.to_batch)
     return is_in and _is_within(part, batch.started_at, batch.ended_at)
+
+
+def _written(batch: Batch) -> datetime | None:
+    return batch.ended_at or batch.started_at
 
 
 def _outputs(context: Context, batches: Iterable[Batch], part: Part) -> list[Part]:

@@ -268,7 +268,7 @@ def scope(
     remove: Annotated[bool, typer.Option("--remove/--add", help="Remove the part from the scope, or add it.")] = False,
     reason: ReasonOption = None,
 ) -> None:
-    """Add a part with bad data to the scope of an incident, or remove a part, or offsets or files of one, from it.
+    """Add a part with bad data to the scope of an incident, or remove a part, or some data of one, from it.
 
     headwater incident scope INC-1a2b3c4d5e --add --dataset flights.departed --offsets 1:80..90
     """

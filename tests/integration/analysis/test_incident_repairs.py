@@ -17,6 +17,7 @@ from headwater_schemas.events import (
     Certainty,
     DatasetRef,
     DatasetUse,
+    IncidentAction,
     IncidentClock,
     IncidentScope,
     JobRef,
@@ -27,7 +28,7 @@ from headwater_schemas.events import (
 )
 from integration.analysis.test_incidents import AFTER, reach, tainted
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran, replacing, topic, write
-from support.analysis.incident_events import INCIDENT, offsets, opened, repaired
+from support.analysis.incident_events import INCIDENT, act, offsets, opened, repaired
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -313,3 +314,27 @@ def test_some_micro_batches_of_a_step_were_repaired(
             assert (hop.step.first_batch, hop.step.last_batch) == (1, 4)
             assert [version for version, _ in left(found)] == [*versions]
             assert tainted(found) | {TABLE.name: []} == {"out": spans, "/lake/files": names, TABLE.name: []}
+
+
+def test_micro_batches_of_a_step_that_ran_after_the_repair(
+    clean_database: Driver, reader: Reader, subtests: pytest.Subtests
+) -> None:
+    """The repair was declared after 35 seconds: during batch 3. Batch 2 has no time in the second graph."""
+    for reconciled in (False, True):
+        with subtests.test(reconciled=reconciled):
+            stream, source = Stream(f"q {reconciled}"), f"in {reconciled}"
+            for n in range(6):
+                ranges = {0: (n * 10, n * 10 + 10)}
+                entry = Entry(n, (kafka_use(source, ranges, EXACT),), (version(n),), reconciled=reconciled and n == 2)
+                stream.entries.append(entry)
+            name = f"INC {reconciled}"
+            fixed = act(
+                IncidentAction.REPAIRED,
+                IncidentScope(query=stream.query_id),
+                at=BEGIN + timedelta(seconds=35),
+                of=name,
+            )
+            opening = opened(offsets(topic(source), 15, 45), at=BEGIN, of=name)
+            write(clean_database, stream, events=[opening, fixed])
+            assert {number for number, _ in left(reach(reader, name))} >= {"3", "4"}
+            assert "1" not in {number for number, _ in left(reach(reader, name))}

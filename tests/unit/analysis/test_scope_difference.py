@@ -9,6 +9,7 @@ import pytest
 
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.incidents.difference import scope_change
+from headwater_graph.scope_difference import lies_within
 from headwater_schemas.events import DatasetRef, IncidentClock, IncidentScope, OffsetRange
 from headwater_schemas.identity import scope_text
 
@@ -89,3 +90,10 @@ def test_several_are_removed_one_after_the_other() -> None:
     change = scope_change(scope, [offsets((0, 10, 20)), offsets((0, 5, 10)), offsets((0, 30, 35))])
     assert set(change.removed) == {offsets((0, 0, 20)), offsets((0, 10, 40))}
     assert change.added == (offsets((0, 20, 30), (0, 35, 40)),)
+
+
+def test_the_rest_of_a_part_lies_within_it() -> None:
+    whole = offsets((0, 0, 20))
+    assert lies_within(offsets((0, 5, 8)), whole)
+    assert not lies_within(offsets((0, 5, 28)), whole)
+    assert not lies_within(column(offsets((0, 5, 8))), whole)

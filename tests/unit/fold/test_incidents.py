@@ -252,6 +252,15 @@ def test_parts_are_the_same_by_their_content() -> None:
     assert [scope_part(text) for text in state.scope] == [narrower, A]
 
 
+def test_the_rest_of_a_part_that_was_cut_stays_repaired() -> None:
+    """A repaired part that is added again, or in place of another part, isn't repaired any more."""
+    whole, rest, other = (IncidentScope(dataset=DEPARTED, files=names) for names in (("a", "b"), ("a",), ("c",)))
+    before = action("OPENED", 0, scope=(whole, other)), action("REPAIRED", 1, scope=(rest,))
+    for removed, repaired in ((whole, [scope_text(rest)]), (other, []), (None, [])):
+        change = action("SCOPE_CHANGED", 2, scope=(rest,), removed=(removed,) if removed else None)
+        assert list(state_of(*before, change).repaired) == repaired
+
+
 def test_the_history_has_every_action_in_order() -> None:
     events = [action(name, second) for second, name in enumerate(["OPENED", "RESOLVED", "ACKNOWLEDGED"])]
     properties = incident_properties((), state_of(*events))
