@@ -78,9 +78,11 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const choose = (to: Chosen): void => {
     // Of another dataset the panel begins anew.
     const panel = to?.column ? (query.change ? "columns" : "") : (to?.key ?? start?.key) === (query.sel || start?.key) ? query.panel : "";
-    if (!to) tweak("dataset", { sel: "", col: "", only: false, panel });
+    // The path of a column is another picture than the one that follows.
+    const left = onlyPath && !to?.column ? { zoom: null } : {};
+    if (!to) tweak("dataset", { sel: "", col: "", only: false, panel, ...left });
     // The timeline follows the picture, at the same span of time.
-    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false, panel, timeline: query.timeline && (jobOf(to.key) ?? query.timeline) });
+    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false, panel, timeline: query.timeline && (jobOf(to.key) ?? query.timeline), ...left });
     const edge = to?.kind === "arrow" ? graph?.edges.find(({ key }) => key === to.key) : null;
     if (edge) say(t.arrowBy(edge.via.map(({ job }) => job.name).join(", ")));
   };

@@ -62,7 +62,7 @@ export function Panel(given: Given) {
         onPointerMove={(event) => from.current && resize(from.current.width + from.current.x - event.clientX)}
         onPointerUp={() => (from.current = null)} />
       {edge ? <ArrowPanel at={at} edge={edge} graph={graph as Drawing} />
-        : rest ? <RestPanel {...given} side={rest} />
+        : rest ? <RestPanel {...given} side={rest} key={rest} />
         : chosen?.kind === "group" ? <GroupPanel at={at} group={chosen.key} graph={graph} />
         : <DatasetPanel {...given} dataset={key} column={chosen?.column ?? ""} key={key} />}
     </aside>

@@ -32,7 +32,7 @@ export class Canvas {
   private picture: Picture = { boxes: [], arrows: [] };
   private chosen: Chosen = null;
   private drawing = 0;
-  /** What chose the view: the size of the picture, the address, or the reader, who moved it since. */
+  /** The view is chosen by the size of the picture, by the address, or by the reader, who moved it since. */
   private viewBy: "picture" | "address" | "reader" = "picture";
 
   constructor(private readonly container: HTMLElement, private readonly wishes: Wishes) {
@@ -120,7 +120,9 @@ export class Canvas {
   /** Show a view that the reader didn't move to: that of an address. It is kept for a picture that is yet to be drawn. */
   show(view: View | null): void {
     this.wanted = view;
-    if (this.picture.boxes.length > 0 && JSON.stringify(view) !== JSON.stringify(this.view())) this.restore();
+    const wish = JSON.stringify(view);
+    // The address answers with the view that it was told, when the reader may have moved on.
+    if (this.picture.boxes.length > 0 && wish !== this.told && wish !== JSON.stringify(this.view())) this.restore();
   }
 
   private restore(): void {
@@ -148,10 +150,17 @@ export class Canvas {
   }
 
   private settling = 0;
+  /** The view that the address was told last. */
+  private told = "null";
 
   private settle(): void {
     clearTimeout(this.settling);
-    this.settling = window.setTimeout(() => this.picture.boxes.length > 0 && this.wishes.moved(this.view()), STILL_MS);
+    this.settling = window.setTimeout(() => {
+      if (this.picture.boxes.length === 0) return;
+      const view = this.view();
+      this.told = JSON.stringify(view);
+      this.wishes.moved(view);
+    }, STILL_MS);
   }
 
   /** All that fits at a readable size, around the start; `whole` brings all into view, however small. */
@@ -196,7 +205,8 @@ export class Canvas {
     this.looking = requestAnimationFrame(() => {
       this.looking = 0;
       if (this.cy.destroyed()) return;
-      this.wishes.sight(this.beyond(), this.cy.zoom() >= READABLE);
+      // An address has three digits of the zoom.
+      this.wishes.sight(this.beyond(), this.cy.zoom() > READABLE - 0.001);
     });
   }
 
