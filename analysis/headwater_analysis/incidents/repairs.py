@@ -87,7 +87,7 @@ class DeclaredRepairs:
 
     def _batches(self, hop: Hop) -> tuple[list[Batch], bool]:
         """Micro-batches of a step, with those to which state spread its records; and whether all of them are listed."""
-        query, last = self._query(hop), _last(hop)
+        query, last = self._query(hop), hop.step.last_spread
         if query is None or hop.step.first_batch is None or last is None:
             return [], False
         asked = query.key, hop.step.first_batch, last
@@ -150,16 +150,11 @@ def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
         if part.code_version is not None:
             is_of_job &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
         return is_of_job and _is_at(part, hop)
-    if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
+    if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_spread is None:
         return False
-    last = _last(hop)
-    is_in = (part.from_batch or 0) <= step.first_batch and (part.to_batch is None or (last or 0) <= part.to_batch)
+    is_in = (part.from_batch or 0) <= step.first_batch
+    is_in &= part.to_batch is None or step.last_spread <= part.to_batch
     return is_in and _is_at(part, hop)
-
-
-def _last(hop: Hop) -> int | None:
-    """Last micro-batch of a step, or the last to which state spread its records."""
-    return hop.step.last_batch if hop.step.spread_last_batch is None else hop.step.spread_last_batch
 
 
 def _may_have_batches(context: Context, repair: _Repair, query: Query) -> bool:

@@ -170,6 +170,11 @@ class Step:
     ended_at: datetime | None = None
     keeps_state: bool | None = None
 
+    @property
+    def last_spread(self) -> int | None:
+        """Last micro-batch that used the part, or to which state spread its records."""
+        return self.last_batch if self.spread_last_batch is None else self.spread_last_batch
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:

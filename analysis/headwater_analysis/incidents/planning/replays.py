@@ -26,10 +26,7 @@ def query_replay(context: Context, hops: Iterable[Hop]) -> QueryReplay | None:
     known = [hop.step for hop in hops if hop.step.query_id is not None]
     key = query_key(context.tx.tenant, known[0].query_id or "") if known else ""
     query = context.queries([key]).get(key)
-    ranges = [
-        (step.first_batch, step.last_batch if step.spread_last_batch is None else step.spread_last_batch)
-        for step in known
-    ]
+    ranges = [(step.first_batch, step.last_spread) for step in known]
     bad = batch_ranges((first, last) for first, last in ranges if first is not None and last is not None)
     if query is None or not bad:
         return None
