@@ -329,7 +329,7 @@ def concerned(tenant: str, parts: Iterable[IncidentScope]) -> dict[str, Label]:
     return labels
 
 
-_DATAHUB: Final[Mapping[IncidentType, str]] = {
+_DATAHUB_TYPES: Final[Mapping[IncidentType, str]] = {
     IncidentType.UNKNOWN: "CUSTOM",
     IncidentType.BAD_RECORDS: "FIELD",
     IncidentType.MISSING_DATA: "VOLUME",
@@ -342,6 +342,11 @@ _DATAHUB: Final[Mapping[IncidentType, str]] = {
     IncidentType.PRIVACY: "CUSTOM",
     IncidentType.CUSTOM: "CUSTOM",
 }
+_DATAHUB_STAGES: Final[Mapping[IncidentStatus, str]] = {
+    IncidentStatus.NEW: "TRIAGE",
+    IncidentStatus.ACK: "INVESTIGATION",
+    IncidentStatus.ASSIGNED: "WORK_IN_PROGRESS",
+}
 
 
 def datahub_type(type_: IncidentType | None) -> str:
@@ -349,4 +354,17 @@ def datahub_type(type_: IncidentType | None) -> str:
 
     FRESHNESS, VOLUME, FIELD, DATA_SCHEMA, OPERATIONAL or CUSTOM. Never SQL, which names a kind of check, not of fault.
     """
-    return _DATAHUB[type_ or IncidentType.UNKNOWN]
+    return _DATAHUB_TYPES[type_ or IncidentType.UNKNOWN]
+
+
+def datahub_stage(status: IncidentStatus | None, resolution: IncidentResolution | None) -> str | None:
+    """Stage of an incident in DataHub (its `com.linkedin.incident.IncidentStage`).
+
+    TRIAGE, INVESTIGATION, WORK_IN_PROGRESS, FIXED, or NO_ACTION_REQUIRED: a false positive, or another incident took
+    over its parts. The last two belong to DataHub's state RESOLVED, the others to ACTIVE. None: OPENED hasn't arrived.
+    """
+    if status is None:
+        return None
+    if status is IncidentStatus.RESOLVED:
+        return "NO_ACTION_REQUIRED" if resolution in (None, IncidentResolution.FALSE_POSITIVE) else "FIXED"
+    return _DATAHUB_STAGES[status]

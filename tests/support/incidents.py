@@ -160,6 +160,7 @@ def an_incident(found: IncidentReach | None, **brief: object) -> Incident:
         brief=replace(BRIEF, **brief),  # type: ignore[arg-type]
         description=None,
         datahub_type="FIELD",
+        datahub_stage="TRIAGE",
         repaired=(),
         history=(ActionTaken(at=AT, action=IncidentAction.OPENED, by="ann", text="Negative delays"),),
         reach=found,

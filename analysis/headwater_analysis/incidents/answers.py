@@ -13,7 +13,7 @@ from headwater_analysis.owners import OwnerName
 from headwater_analysis.paging import Page
 from headwater_analysis.runs.records import Use
 from headwater_analysis.texts import TEXT
-from headwater_analysis.trace.traced_parts import OffsetSpan, Part
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part, Step
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import (
     Certainty,
@@ -336,6 +336,9 @@ class ReachChange:
             scope became smaller or is better known.
         new: for CHANGED: offset ranges, files, versions and other parts that are listed now, and not in the record.
         gone: for CHANGED: those that are listed in the record, and not now.
+        by: for REACHED and CLEARED, if the record lacks the dataset: runs and micro-batches that wrote bad data to the
+            dataset. For CHANGED: those that wrote `new`, maybe together with data of the record. Empty where the data
+            is of the scope, and where no known step wrote it.
         exact: for CHANGED: false: some parts aren't recorded, or aren't known as ranges, files or versions. Data of
             `new` may have been bad before, data of `gone` may still be bad, and there may be more of both.
     """
@@ -344,6 +347,7 @@ class ReachChange:
     change: str
     new: tuple[Part, ...] = ()
     gone: tuple[Part, ...] = ()
+    by: tuple[Step, ...] = ()
     exact: bool = True
 
 
@@ -456,6 +460,7 @@ class Incident:
         brief: the incident as in a list.
         description: text for people.
         datahub_type: type of the incident in DataHub's terms.
+        datahub_stage: its stage in DataHub's terms; None: the graph doesn't have its opening yet.
         repaired: parts that were declared repaired.
         history: all actions, in order.
         reach: reach as the graph is now; None: the question didn't ask for the reach.
@@ -466,6 +471,7 @@ class Incident:
     brief: IncidentBrief
     description: str | None
     datahub_type: str
+    datahub_stage: str | None
     repaired: tuple[ScopePart, ...]
     history: tuple[ActionTaken, ...]
     reach: IncidentReach | None

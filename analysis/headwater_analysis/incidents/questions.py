@@ -33,6 +33,7 @@ from headwater_graph.incidents import (
     IncidentRecord,
     IncidentState,
     IncidentStatus,
+    datahub_stage,
     datahub_type,
     incident_state,
 )
@@ -165,10 +166,12 @@ def incident_in(
         reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=detailed)
         if with_owners:
             reach = with_affected(tx, reach, detailed=detailed)
+    brief = brief_of(stored)
     return Incident(
-        brief=brief_of(stored),
+        brief=brief,
         description=state.description,
         datahub_type=datahub_type(state.type),
+        datahub_stage=datahub_stage(brief.status, brief.resolution),
         repaired=tuple(map(scope_part, state.repaired.values())),
         history=tuple(map(_taken, state.history)),
         reach=reach,

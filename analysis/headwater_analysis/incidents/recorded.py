@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Final
@@ -13,7 +13,7 @@ import msgspec
 from headwater_analysis.assets import Asset
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
-from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, offsets, spans_of, surest
+from headwater_analysis.trace.traced_parts import Hop, OffsetSpan, Part, PartKind, offsets, spans_of, surest
 from headwater_graph.facts.spans import difference
 from headwater_graph.incidents import IncidentState
 from headwater_schemas.events import (
@@ -45,6 +45,7 @@ class CollectedDataset:
         parts: parts that hold bad data.
         gone: parts that held bad data.
         certainties: certainties with which bad data reached the dataset.
+        hops: numbers of the steps of the blast radius that wrote bad data to the dataset.
     """
 
     asset: Asset
@@ -52,6 +53,7 @@ class CollectedDataset:
     parts: list[Part] = field(default_factory=list)
     gone: list[Superseded] = field(default_factory=list)
     certainties: list[Certainty] = field(default_factory=list)
+    hops: set[int] = field(default_factory=set)
 
     @property
     def since(self) -> datetime | None:
@@ -74,6 +76,7 @@ def collected(reach: IncidentReach) -> list[CollectedDataset]:
         one.parts += each.parts
         one.gone += each.superseded
         one.certainties.append(each.certainty)
+        one.hops.update(each.hops)
     return sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
 
 
@@ -126,29 +129,44 @@ def changes(record: Iterable[ReachedDataset], reach: IncidentReach) -> tuple[Rea
     """List the differences between a record and today's reach, by name of the dataset."""
     before = {spelling(one.dataset.namespace, one.dataset.name): one for one in record}
     now = {spelling(one.asset.namespace, one.asset.name): one for one in collected(reach)[:MOST_DATASETS]}
+    hops = {hop.number: hop for hop in reach.blast.hops}
     found = []
     for name in sorted(before.keys() | now.keys()):
         old, new = before.get(name), now.get(name)
         if new is None:
             found.append(ReachChange(dataset=name, change="NOT_REACHED"))
         elif old is None or (old.cleared and new.parts):
-            found.append(ReachChange(dataset=name, change="REACHED" if new.parts else "CLEARED"))
+            steps = tuple(hop.step for hop in _writers(new, hops))
+            found.append(ReachChange(dataset=name, change="REACHED" if new.parts else "CLEARED", by=steps))
         elif not new.parts and not old.cleared:
             found.append(ReachChange(dataset=name, change="CLEARED"))
         elif _digest(new.parts) != old.digest:
-            found.append(_changed(name, old, new))
+            found.append(_changed(name, old, new, hops))
     return tuple(found)
 
 
-def _changed(name: str, old: ReachedDataset, new: CollectedDataset) -> ReachChange:
+def _writers(found: CollectedDataset, hops: Mapping[int, Hop]) -> list[Hop]:
+    return [hops[number] for number in sorted(found.hops) if number in hops]
+
+
+def _made(hop: Hop, dataset: Asset, parts: Iterable[Part]) -> bool:
+    """Return whether a step wrote some data of parts of a dataset."""
+    timeless = [replace(part, since=None, until=None) for part in parts]
+    made = [replace(each, since=None, until=None) for each in hop.outputs if each.dataset.key == dataset.key]
+    return _beyond(timeless, made) != _beyond(timeless, ())
+
+
+def _changed(name: str, old: ReachedDataset, new: CollectedDataset, hops: Mapping[int, Hop]) -> ReachChange:
     before = [_part_of(each, new.asset) for each in old.parts]
     is_cut = len(before) < old.part_count or any(MOST_PARTS in (len(one.offsets), len(one.files)) for one in before)
     every = [*before, *new.parts]
+    added = () if is_cut else _beyond(new.parts, before)
     return ReachChange(
         dataset=name,
         change="CHANGED",
-        new=() if is_cut else _beyond(new.parts, before),
+        new=added,
         gone=_beyond(before, new.parts),
+        by=tuple(hop.step for hop in _writers(new, hops) if _made(hop, new.asset, added)),
         exact=not is_cut and len({part.kind for part in every}) == 1 and all(map(_is_listed, every)),
     )
 

@@ -90,13 +90,13 @@ def open_(
     run: ActionRun,
     title: Annotated[str, typer.Argument(help="One line for people.", show_default=False)],
     *,
-    part: GivenPart,
+    parts: tuple[GivenPart, ...],
     severity: SeverityOption = None,
     type_: TypeOption = None,
     cause: Annotated[
         str | None,
         typer.Option(
-            help="Text that names the cause. Only one incident is open for each cause. Default: the given part.",
+            help="Text that names the cause. Only one incident is open for each cause. Default: the given parts.",
             show_default=False,
         ),
     ] = None,
@@ -107,7 +107,7 @@ def open_(
 ) -> None:
     """Open an incident of bad data, record its reach, and show the incident.
 
-    If an incident of the same cause is open, the part is added to it. Ctrl-C ends only the waiting.
+    If an incident of the same cause is open, the parts are added to it. Ctrl-C ends only the waiting.
 
     headwater incident open "Negative delays" --dataset flights.departed --offsets 0:120..130 --severity sev2
 
@@ -115,7 +115,7 @@ def open_(
     """
     given = GivenOpening(
         title=title,
-        scope=(part,),
+        scope=parts,
         severity=_stated(severity, "--severity"),
         type=_stated(type_, "--type"),
         cause=cause,
@@ -264,7 +264,7 @@ def scope(
     run: ActionRun,
     incident: IdArgument,
     *,
-    part: GivenPart,
+    parts: tuple[GivenPart, ...],
     remove: Annotated[bool, typer.Option("--remove/--add", help="Remove the part from the scope, or add it.")] = False,
     reason: ReasonOption = None,
 ) -> None:
@@ -272,21 +272,21 @@ def scope(
 
     headwater incident scope INC-1a2b3c4d5e --add --dataset flights.departed --offsets 1:80..90
     """
-    added, removed = ((), (part,)) if remove else ((part,), ())
+    added, removed = ((), parts) if remove else (parts, ())
     given = GivenAction(action=IncidentAction.SCOPE_CHANGED, scope=added, removed=removed, reason=reason)
     act(run, incident, given)
 
 
 @app.command()
 @action_command
-def repair(run: ActionRun, incident: IdArgument, *, part: GivenPart, reason: NeededReason) -> None:
+def repair(run: ActionRun, incident: IdArgument, *, parts: tuple[GivenPart, ...], reason: NeededReason) -> None:
     """Declare a part repaired: data that was written to the part before now isn't bad any more.
 
     Data that was derived from the part earlier stays bad until it is written again, or declared repaired separately.
 
     headwater incident repair INC-1a2b3c4d5e --dataset delays --partition day=2025-01-31 --reason "Ran again."
     """
-    act(run, incident, GivenAction(action=IncidentAction.REPAIRED, scope=(part,), reason=reason))
+    act(run, incident, GivenAction(action=IncidentAction.REPAIRED, scope=parts, reason=reason))
 
 
 @app.command()

@@ -25,7 +25,7 @@ from headwater.errors import UnreachableError
 from headwater.graph_command import document
 from headwater.graph_reader import asking, in_words
 from headwater.incident import views
-from headwater.incident.parts import PART_OPTIONS, given_part, part_fault
+from headwater.incident.parts import PART_OPTIONS, given_parts, part_fault
 from headwater.lean_imports import without
 from headwater.options import TenantOption
 from headwater.publishing import publish
@@ -116,23 +116,23 @@ _RUN_OPTIONS: Final = tuple(
 
 
 def action_command(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorator of a command that acts on incidents: passes `run`, and `part` if the function has this parameter.
+    """Decorator of a command that acts on incidents: passes `run`, and `parts` if the function has this parameter.
 
         @action_command
-        def command(run: ActionRun, incident: …, *, part: GivenPart, reason: … = None) -> None: …
+        def command(run: ActionRun, incident: …, *, parts: tuple[GivenPart, ...], reason: … = None) -> None: …
 
     Typer gets the function without these two, with the options of a part and of `ActionRun` added.
     """
     signature = inspect.signature(function, eval_str=True)
-    part_options = PART_OPTIONS if "part" in signature.parameters else ()
+    part_options = PART_OPTIONS if "parts" in signature.parameters else ()
 
     def command(**given: Any) -> None:
         tenant, by, wait, _ = (given.pop(name) for name in ("tenant", "by", "wait", "json_output"))
         if part_options:
-            given["part"] = given_part(**{each.name: given.pop(each.name) for each in part_options})
+            given["parts"] = given_parts(**{each.name: given.pop(each.name) for each in part_options})
         function(ActionRun(tenant=tenant, by=by, wait_seconds=wait), **given)
 
-    own = [each for each in signature.parameters.values() if each.name not in ("run", "part")]
+    own = [each for each in signature.parameters.values() if each.name not in ("run", "parts")]
     arguments = [each for each in own if each.kind is not Parameter.KEYWORD_ONLY]
     options = [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
     parameters = [*arguments, *part_options, *options, *_RUN_OPTIONS]

@@ -1,8 +1,9 @@
-"""Options that name one part with bad data, for every command that takes a part."""
+"""Options that name what has bad data, for every command that takes parts: one part, or one for each partition."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from inspect import Parameter
 from typing import Any, Final
 
@@ -34,7 +35,7 @@ _SEVERAL: Final = list[str] | None
 PART_OPTIONS: Final = (
     _option("dataset", "A dataset.", autocompletion=complete_dataset),
     _option("column", "Of --dataset: a column."),
-    _option("partition", "Of --dataset: partitions, day=2025-01-31/hour=3."),
+    _option("partition", "Of --dataset: partitions, day=2025-01-31/hour=3. Repeatable.", _SEVERAL),
     _option("offsets", f"Of --dataset, a topic: 0:120..130. {RANGES_HELP} Repeatable.", _SEVERAL),
     _option("file", "Of --dataset: a file. Repeatable.", _SEVERAL),
     _option("version", "Of --dataset: a version."),
@@ -54,8 +55,9 @@ _SPELLED: Final = {"files": "file", "from_batch": "batches", "to_batch": "batche
 """Field of a part ⇒ its option, if the option has another name."""
 
 
-def given_part(
+def given_parts(
     *,
+    partition: list[str] | None = None,
     offsets: list[str] | None = None,
     file: list[str] | None = None,
     batches: str | None = None,
@@ -64,8 +66,11 @@ def given_part(
     event_time: bool = False,
     since_last_good: bool = False,
     **named: str | None,
-) -> GivenPart:
-    """Build a part from the options as typed; `named`: options that are fields of the part without a conversion.
+) -> tuple[GivenPart, ...]:
+    """Build the parts that the options name, as typed: one, or one for each `partition`.
+
+    Args:
+        named: options that are fields of a part without a conversion.
 
     Raises:
         typer.BadParameter: there is no subject, or several, or an option is ill-formed; with the notation.
@@ -77,7 +82,7 @@ def given_part(
         raise typer.BadParameter("It goes with --since or --until.", param_hint="--event-time")
     clock = IncidentClock.EVENT if event_time else IncidentClock.PROCESSING
     first, last = (None, None) if batches is None else _batches(batches)
-    return GivenPart(
+    part = GivenPart(
         **named,
         offsets=tuple(map(_span, offsets or ())),
         files=tuple(map(complete_path, file or ())),
@@ -88,6 +93,7 @@ def given_part(
         clock=None if begin is None and end is None else clock,
         since_last_good=since_last_good,
     )
+    return tuple(replace(part, partition=each) for each in dict.fromkeys(partition)) if partition else (part,)
 
 
 def _span(text: str) -> OffsetSpan:

@@ -25,7 +25,7 @@ from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
 from headwater.show.names import asset_text, moment_text
 from headwater.show.pages import FittedView, pairs, part
-from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
+from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words, step_words
 from headwater_schemas.events import IncidentAction
 from headwater_schemas.visible import visible
 
@@ -43,10 +43,12 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.recorded import CollectedDataset, collected
     from headwater_analysis.incidents.unknown import undeclared_words, unknown_parts
     from headwater_analysis.owners import OwnerName
+    from headwater_analysis.trace.traced_parts import Part
 
 _MOST_PARTS: Final = 20
 _MOST_ACTIONS: Final = 50
 _MOST_NAMED: Final = 5
+_MOST_STEPS: Final = 3
 _WORDS: Final = {
     IncidentAction.OPENED: "opened",
     IncidentAction.ACKNOWLEDGED: "acknowledged",
@@ -253,19 +255,26 @@ def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
 
 
 def changed_lines(recorded: RecordedReach) -> list[str]:
-    """Format new and gone parts of each dataset with other bad parts: `n/orders: new: part-2; gone: part-1`."""
-    changed = [each for each in recorded.changes if each.change == "CHANGED"]
+    """Format changed parts and who wrote them: `n/orders: new: part-2, by enrich batch 7; gone: part-1`."""
+    changed = [each for each in recorded.changes if each.change == "CHANGED" or each.by]
     more = len(changed) - MOST_ROWS
     lines = [f"  {shortened(each.dataset)}: {_changed_words(each)}" for each in changed[:MOST_ROWS]]
     return [*lines, f"  … and {amount(more, 'more dataset')}; --json lists all"] if more > 0 else lines
 
 
 def _changed_words(change: ReachChange) -> str:
-    listed = (("new", change.new), ("gone", change.gone))
-    words = [f"{name}: {first_of(list(map(part_words, parts)), _MOST_NAMED)}" for name, parts in listed if parts]
+    by = f"by {first_of(list(map(step_words, change.by)), _MOST_STEPS)}" if change.by else ""
+    if change.change != "CHANGED":
+        return f"reached {by}{'; clean again' if change.change == 'CLEARED' else ''}"
+    words = [f"new: {', '.join(filter(None, (_listed(change.new), by)))}"] if change.new else []
+    words += [f"gone: {_listed(change.gone)}"] if change.gone else []
     if not change.exact:
         words.append("not exact: some parts aren't listed in full")
     return "; ".join(words) or "only the certainty of some parts changed"
+
+
+def _listed(parts: Sequence[Part]) -> str:
+    return first_of(list(map(part_words, parts)), _MOST_NAMED)
 
 
 def notified_lines(found: Incident) -> list[str]:

@@ -54,6 +54,17 @@ def changed(reader: Reader) -> dict[str, tuple[list[str], list[str], bool]]:
     }
 
 
+def writers(reader: Reader) -> dict[str, list[str]]:
+    """Jobs that wrote what is new, with the first and last micro-batch."""
+    return {
+        each.dataset.rpartition("/")[2]: [
+            f"{step.job and step.job.name} {step.first_batch}-{step.last_batch}" for step in each.by
+        ]
+        for each in latest(reader).changes
+        if each.by
+    }
+
+
 def record(driver: Driver, reader: Reader, hours: int) -> None:
     """Record the reach as the graph is now, and check that it then differs in nothing."""
     write(driver, events=[recorded(incident(reader, INCIDENT).asked_reach, hours)])
@@ -77,6 +88,7 @@ def test_what_was_recorded_and_what_has_changed_since(clean_database: Driver, re
         "in": (["25..26"], [], True),
         "mid": (["20..30"], [], True),
     }
+    assert writers(reader) == {}
     record(clean_database, reader, 3)
 
     good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
@@ -108,6 +120,7 @@ def test_a_late_micro_batch_that_read_the_bad_records(clean_database: Driver, re
     write(clean_database, late)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-3"], ["UNKNOWN"], False)}
+    assert writers(reader) == {}
     record(clean_database, reader, 2)
 
 
@@ -118,6 +131,7 @@ def test_a_micro_batch_after_the_last_one_that_was_recorded(clean_database: Driv
     write(clean_database, late)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-9"], [], True)}
+    assert writers(reader) == {}
 
 
 def test_micro_batches_that_were_recovered_from_a_checkpoint(clean_database: Driver, reader: Reader) -> None:
@@ -129,4 +143,5 @@ def test_micro_batches_that_were_recovered_from_a_checkpoint(clean_database: Dri
     write(clean_database, recovered)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-2", "part-3"], ["UNKNOWN"], False)}
+    assert writers(reader) == {}
     record(clean_database, reader, 2)

@@ -27,32 +27,31 @@ def part(kind: PartKind, **more: object) -> Part:
     return Part(dataset=dataset(), kind=kind, certainty=Certainty.EXACT, **more)  # type: ignore[arg-type]
 
 
-def words(found: Part) -> list[list[str]]:
-    """Options of the commands that declare a part, between the dataset and the reason."""
-    out = []
-    for command in COMMANDS.repair(found):
-        parsed = shlex.split(command)
-        assert parsed[:6] == ["headwater", "incident", "repair", HOSTILE, "--dataset", f"n/{HOSTILE}"]
-        assert parsed[-2:] == ["--reason", "Written again."]
-        out.append(parsed[6:-2])
-    return out
+def words(found: Part) -> list[str]:
+    """Options of the command that declares a part, between the dataset and the reason."""
+    parsed = shlex.split(COMMANDS.repair(found))
+    assert parsed[:6] == ["headwater", "incident", "repair", HOSTILE, "--dataset", f"n/{HOSTILE}"]
+    assert parsed[-2:] == ["--reason", "Written again."]
+    return parsed[6:-2]
 
 
 def test_parts_are_declared_as_exactly_as_they_are_known() -> None:
     spans = (OffsetSpan(0, 120, 130), OffsetSpan(1, 88, 89), OffsetSpan(2, 5, MOST_OFFSET))
     assert words(part(PartKind.OFFSETS, offsets=spans)) == [
-        ["--offsets", "0:120..130", "--offsets", "1:88", "--offsets", "2:5.."]
+        *("--offsets", "0:120..130"),
+        *("--offsets", "1:88"),
+        *("--offsets", "2:5.."),
     ]
-    assert words(part(PartKind.SNAPSHOT, version="12")) == [["--version", "12"]]
-    assert words(part(PartKind.FILES, files=(HOSTILE,), file_count=1)) == [["--file", HOSTILE]]
-    assert words(part(PartKind.FILES, files=("x",), file_count=2)) == [[]], "the others aren't known"
+    assert words(part(PartKind.SNAPSHOT, version="12")) == ["--version", "12"]
+    assert words(part(PartKind.FILES, files=(HOSTILE,), file_count=1)) == ["--file", HOSTILE]
+    assert words(part(PartKind.FILES, files=("x",), file_count=2)) == [], "the others aren't known"
     assert words(part(PartKind.FILES, files=("x",), file_count=2, partitions=("d=1", "d=2"))) == [
-        ["--partition", "d=1"],
-        ["--partition", "d=2"],
+        *("--partition", "d=1"),
+        *("--partition", "d=2"),
     ]
     many = tuple(f"/lake/d=1/{n}" for n in range(MOST_FILES + 1))
-    assert words(part(PartKind.FILES, files=many, file_count=len(many))) == [["--partition", "d=1"]]
-    assert words(part(PartKind.UNKNOWN)) == [[]]
+    assert words(part(PartKind.FILES, files=many, file_count=len(many))) == ["--partition", "d=1"]
+    assert words(part(PartKind.UNKNOWN)) == []
 
 
 def test_a_tenant_of_its_own_is_named() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from headwater.incident.parts import given_part, part_fault
+from headwater.incident.parts import given_parts, part_fault
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.trace.traced_parts import OffsetSpan
@@ -47,7 +47,7 @@ PARTS: dict[str, tuple[dict[str, Any], GivenPart]] = {
 }
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "nothing": ({}, "Name one thing with bad data"),
-    "only what narrows it": ({"partition": "day=1"}, "Name one thing with bad data"),
+    "only what narrows it": ({"partition": ["day=1"]}, "Name one thing with bad data"),
     "two things": ({"dataset": "d", "run": "r"}, "Name one thing with bad data"),
     "offsets of all partitions": ({"dataset": "d", "offsets": ["all:1..2"]}, "offsets are of one partition"),
     "offsets of no partition": ({"dataset": "d", "offsets": ["120..130"]}, "write 0:120..130"),
@@ -61,14 +61,21 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", PARTS)
 def test_a_part(name: str) -> None:
     given, part = PARTS[name]
-    assert given_part(**given) == part
+    assert given_parts(**given) == (part,)
+
+
+def test_each_partition_is_a_part() -> None:
+    assert given_parts(dataset="d", column="c", partition=["day=1", "day=2", "day=1"]) == (
+        GivenPart(dataset="d", column="c", partition="day=1"),
+        GivenPart(dataset="d", column="c", partition="day=2"),
+    )
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault(name: str) -> None:
     given, words = FAULTS[name]
     with pytest.raises(typer.BadParameter) as error:
-        given_part(**given)
+        given_parts(**given)
     assert words in error.value.message
 
 

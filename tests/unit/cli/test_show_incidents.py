@@ -15,7 +15,7 @@ from headwater_analysis.incidents.answers import IncidentPage, IncidentReach, Re
 from headwater_analysis.incidents.gate import GateAnswer, Hold
 from headwater_analysis.incidents.unknown import with_unknown
 from headwater_analysis.trace import Part, PartKind
-from headwater_analysis.trace.traced_parts import Hop, Step, StepKind
+from headwater_analysis.trace.traced_parts import Hop, RunBrief, Step, StepKind
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentSeverity
 from support.incidents import AT, BRIEF, RECORDS, a_spreading, an_incident, offsets, reach, some
@@ -162,18 +162,25 @@ def test_parts_that_are_new_or_gone_since_the_record() -> None:
         of = Asset(AssetKind.DATASET, "d", "n", "d")
         return (Part(dataset=of, kind=PartKind.FILES, certainty=Certainty.EXACT, files=names, file_count=len(names)),)
 
+    job = Asset(AssetKind.JOB, "j", "n", "enrich")
+    run = Step(kind=StepKind.RUN, job=job, runs=(RunBrief(run_id="r"),))
+    batches = Step(kind=StepKind.MICRO_BATCHES, job=job, runs=(), first_batch=7, last_batch=8)
     changes = (
-        ReachChange(dataset="n/a", change="CHANGED", new=files("p/2", "p/3"), gone=files("p/1")),
+        ReachChange(dataset="n/a", change="CHANGED", new=files("p/2", "p/3"), gone=files("p/1"), by=(batches, run)),
         ReachChange(dataset="n/b", change="CHANGED", new=files("p/2"), exact=False),
         ReachChange(dataset="n/c", change="CHANGED", exact=False),
         ReachChange(dataset="n/d", change="CHANGED"),
         ReachChange(dataset="n/e", change="REACHED"),
+        ReachChange(dataset="n/f", change="REACHED", by=(run,)),
+        ReachChange(dataset="n/g", change="CLEARED", by=(run,)),
     )
     assert views.changed_lines(replace(RECORDED, changes=changes)) == [
-        "  n/a: new: 2, 3; gone: 1",
+        "  n/a: new: 2, 3, by n/enrich batches 7 and 8, n/enrich (run r); gone: 1",
         "  n/b: new: 2; not exact: some parts aren't listed in full",
         "  n/c: not exact: some parts aren't listed in full",
         "  n/d: only the certainty of some parts changed",
+        "  n/f: reached by n/enrich (run r)",
+        "  n/g: reached by n/enrich (run r); clean again",
     ]
     many = tuple(ReachChange(dataset=f"n/{number}", change="CHANGED") for number in range(MOST_ROWS + 2))
     assert views.changed_lines(replace(RECORDED, changes=many))[MOST_ROWS:] == [

@@ -15,6 +15,7 @@ from headwater_graph.incidents import (
     IncidentState,
     IncidentStatus,
     concerned,
+    datahub_stage,
     datahub_type,
     incident_properties,
     incident_state,
@@ -424,3 +425,19 @@ def test_types_of_datahub() -> None:
         "CUSTOM": "CUSTOM",
     }
     assert datahub_type(None) == "CUSTOM"
+
+
+def test_stages_of_datahub() -> None:
+    stages = {
+        "ACKNOWLEDGED": None,
+        "OPENED": "TRIAGE",
+        "OPENED ACKNOWLEDGED": "INVESTIGATION",
+        "OPENED ASSIGNED": "WORK_IN_PROGRESS",
+        "OPENED RESOLVED": "FIXED",
+        "OPENED RESOLVED REOPENED": "TRIAGE",
+        "OPENED MERGED": "NO_ACTION_REQUIRED",
+    }
+    for names, stage in stages.items():
+        state = after(names)
+        assert datahub_stage(state.status, state.resolution) == stage
+    assert datahub_stage(IncidentStatus.RESOLVED, IncidentResolution.FALSE_POSITIVE) == "NO_ACTION_REQUIRED"

@@ -792,6 +792,7 @@ export interface Incident {
   brief: IncidentBrief;
   description: string | null;
   datahub_type: string;
+  datahub_stage: string | null;
   repaired: ScopePart[];
   history: ActionTaken[];
   reach: IncidentReach | null;

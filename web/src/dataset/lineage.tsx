@@ -101,7 +101,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     else return false;
     return true;
   };
-  const toggleView = (): void => showAs(view === "graph" ? "table" : "graph");
+  const toggleView = (): void => showAs(at, view === "graph" ? "table" : "graph");
   // A table has no stage that takes keys.
   useEffect(() => {
     if (view === "graph") return undefined;
@@ -133,7 +133,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
           ) : view === "graph" || onlyPath ? (
             <div class="stage-place">
               {/* There before the answer is: the drawing library takes a tenth of a second to start. */}
-              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onTable={() => showAs("table")} onKey={keys}
+              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onTable={() => showAs(at, "table")} onKey={keys}
                 view={query.zoom} onView={(zoom) => drawing.waiting || tweak("dataset", { zoom })} />
               {shown ? <Legend /> : <Waiting />}
             </div>

@@ -76,6 +76,7 @@ export const incidents = {
     unchanged: "Nothing has changed since.",
     changes: { REACHED: "now reached", CLEARED: "nothing bad is left", CHANGED: "other parts of it", NOT_REACHED: "not reached any more" } as Record<string, string>,
     newParts: "new:",
+    writtenBy: "written by:",
     goneParts: "gone:",
     changeNotExact: "Not exact: some parts aren't listed in full.",
     certaintyChanged: "Only the certainty of some parts changed.",

@@ -113,6 +113,12 @@ export function arrowText({ job, query_name: query, first_batch: first, last_bat
   return first === null || last === null ? name : `${name} ${first === last ? first : `${first}–${last}`}`;
 }
 
+/** Batches or run of a step, linked to its run. */
+export function StepLink({ step }: { step: Step }) {
+  const run = step.runs[0];
+  return run ? <Link to={place("run", { id: run.run_id })} title={run.run_id}>{stepText(step)}</Link> : <>{stepText(step)}</>;
+}
+
 /** All that came of a step, if it was bad. */
 export function blastOf(step: Step): Place | null {
   if (step.query_id && step.first_batch !== null) {
@@ -196,10 +202,9 @@ export const HOP_COLUMNS: Column<Hop>[] = [
     name: "via", title: r.via, value: ({ step }) => stepText(step),
     cell: ({ step }) => {
       const bad = blastOf(step);
-      const run = step.runs[0];
       return (
         <>
-          {run ? <Link to={place("run", { id: run.run_id })} title={run.run_id}>{stepText(step)}</Link> : stepText(step)}
+          <StepLink step={step} />
           {step.keeps_state && step.spread_first_batch !== null && step.spread_last_batch !== null && <div class="rec-note">{r.spread(step.spread_first_batch, step.spread_last_batch)}</div>}
           {step.started_at && <div class="rec-note"><Time at={step.started_at} /></div>}
           {bad && <div><Link to={bad}>{r.bad}</Link></div>}

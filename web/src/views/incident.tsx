@@ -16,7 +16,7 @@ import { Folded } from "../parts/fold";
 import { Table, type Column } from "../parts/table";
 import { Tainted } from "./blast";
 import { Columns, Jobs, ownersColumn, Since, Versions } from "./fault";
-import { CertaintyMark, PartCell } from "./hops";
+import { CertaintyMark, PartCell, StepLink } from "./hops";
 import { reachedText, Severity } from "./incidents";
 import { Plan } from "./plan";
 
@@ -100,6 +100,7 @@ const Change = ({ of }: { of: ReachChange }) => (
   <li>
     {of.dataset}: {w.changes[of.change]}
     <Parts title={w.newParts} of={of.new} />
+    {of.by.length > 0 && <div>{w.writtenBy} {of.by.map((step, index) => <>{index > 0 && ", "}{step.job?.name} <StepLink step={step} /></>)}</div>}
     <Parts title={w.goneParts} of={of.gone} />
     {of.change === "CHANGED" && changeNote(of) && <div class="muted">{changeNote(of)}</div>}
   </li>

@@ -61,37 +61,34 @@ class PlanCommands:
         """Command that declares a consumer repaired."""
         return self._line("incident", "repair", self._incident, "--consumer", consumer, "--reason", _DONE)
 
-    def repair(self, part: Part) -> list[str]:
-        """Commands that declare a part repaired, with the options of `narrowing`."""
+    def repair(self, part: Part) -> str:
+        """Command that declares a part repaired, with the options of `narrowing`."""
         option, values = narrowing(part)
-        return [
-            self._line(
-                *("incident", "repair", self._incident, "--dataset", part.dataset.spelling),
-                *(word for value in each for word in (option, value)),
-                *("--reason", _AGAIN),
-            )
-            for each in values
-        ]
+        return self._line(
+            *("incident", "repair", self._incident, "--dataset", part.dataset.spelling),
+            *(word for value in values for word in (option, value)),
+            *("--reason", _AGAIN),
+        )
 
     def _line(self, *words: str) -> str:
         return shlex.join(("headwater", *words, *self._tenant))
 
 
-def narrowing(part: Part) -> tuple[str, list[list[str]]]:
-    """Option that narrows a dataset to a part, and the values of the option for each command.
+def narrowing(part: Part) -> tuple[str, list[str]]:
+    """Option that narrows a dataset to a part, and the values of the option.
 
     If the records, files or version of the part aren't known, the option is empty: the command names the whole dataset.
     """
     if part.kind is PartKind.OFFSETS:
-        return "--offsets", [[partition_text(span.partition, span.start, span.end) for span in part.offsets]]
+        return "--offsets", [partition_text(span.partition, span.start, span.end) for span in part.offsets]
     if part.kind is PartKind.SNAPSHOT and part.version is not None:
-        return "--version", [[part.version]]
+        return "--version", [part.version]
     if part.kind is PartKind.FILES and len(part.files) == part.file_count and 0 < len(part.files) <= MOST_FILES:
-        return FILE, [list(part.files)]
+        return FILE, list(part.files)
     within = sorted(partitions_of(part)) if part.kind is PartKind.FILES else []
     if within and all(within):
-        return "--partition", [[each] for each in within]
-    return "", [[]]
+        return "--partition", within
+    return "", []
 
 
 def clear_task(dag: str, task: str, logical_date: str) -> str:
