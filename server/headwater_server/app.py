@@ -32,6 +32,7 @@ from headwater_server.middleware.intake import IntakeGate
 from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
+from headwater_server.recording import ReachRecorder
 from headwater_server.routes import ROUTERS, intake, review
 from headwater_server.scoped import Access, ScopedRoute
 from headwater_server.tls import ServerTls
@@ -65,7 +66,9 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
         to_thread.current_default_thread_limiter().total_tokens = limits.threads
         checking = BackgroundChecks(graph, metrics)
         checking.start()
+        app.state.recorder.start()
         yield
+        app.state.recorder.stop()
         checking.stop()
 
     app = FastAPI(
@@ -120,6 +123,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     app.state.graph = graph
     app.state.metrics = metrics
     app.state.authentication, app.state.tls = authentication, tls
+    app.state.recorder = ReachRecorder(graph)
     app.state.probing = CapacityLimiter(1)
     # One large body and one declaration set at a time: more wouldn't be faster, and would take more memory.
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)

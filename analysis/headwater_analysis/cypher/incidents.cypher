@@ -88,6 +88,12 @@ USING INDEX SEEK n:HwIncident(cause)
 WHERE n.cause = $given.cause AND n.tenant = $given.tenant
 RETURN n.incident AS incident, n.state AS state ORDER BY n.opened_at, n.key
 
+// of_scope: Open incidents with exactly these parts, the first opened first
+UNWIND $given.states AS state
+MATCH (n:HwIncident {state: state})
+WHERE n.tenant = $given.tenant AND n.scope = $given.scope
+RETURN n.incident AS incident ORDER BY n.opened_at, n.key
+
 // open: Open incidents, the latest opened first
 MATCH (n:HwIncident)
 USING INDEX SEEK n:HwIncident(state)

@@ -41,6 +41,14 @@ PRODUCER: Final = "https://headwater/incident"
 _DIGITS: Final = 10
 
 
+_CHANGE_REACH: Final = (
+    IncidentAction.OPENED,
+    IncidentAction.SCOPE_CHANGED,
+    IncidentAction.REPAIRED,
+    IncidentAction.REOPENED,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenOpening:
     """An incident to be opened.
@@ -101,6 +109,26 @@ class GivenAction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedAction:
+    """An action that is on the events topic.
+
+    Attributes:
+        incident: id of the incident.
+        event_id: id of the event on the topic.
+        at: time of the action in the incident's history, which has the action once the graph has it.
+        was_open: true if the incident was open before: an opening only added its parts to the open incident of its
+            cause.
+        left: for RESOLVED: bad data that is left or possibly left, as a sentence; null: certainly nothing is left.
+    """
+
+    incident: str
+    event_id: str
+    at: datetime
+    was_open: bool
+    left: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """An action that is ready to be published.
 
@@ -121,6 +149,24 @@ class Prepared:
     carried: LineageEvent | None = None
 
     @property
+    def reached_anew(self) -> tuple[str, LineageEvent] | None:
+        """The open incident whose reach the action changes, and the event that changes it; None: no reach changes."""
+        event = self.event if self.carried is None else self.carried
+        body = action_of(event)
+        return (body.incident, event) if body.action in _CHANGE_REACH else None
+
+    @property
+    def published(self) -> PublishedAction:
+        """Answer about the action once it is on the topic."""
+        return PublishedAction(
+            incident=self.incident,
+            event_id=self.event.event_id,
+            at=self.event.event_time,
+            was_open=self.was_open,
+            left=self.left or None,
+        )
+
+    @property
     def events(self) -> tuple[LineageEvent, ...]:
         """Events to publish, in this order, so that every part belongs to an open incident at any time."""
         return (self.event,) if self.carried is None else (self.carried, self.event)
@@ -128,6 +174,8 @@ class Prepared:
 
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
     """Prepare the opening of an incident; if an incident of the same cause is open, add the parts to it.
+
+    An incident with exactly these parts has the same cause, unless the opening names a cause.
 
     The id is derived from the cause and the number of earlier incidents of this cause. So two openings of one cause at
     the same time, or an opening that is sent twice, open only one incident.
@@ -144,6 +192,9 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
         cause = given.cause or _cause(scope)
         rows = tx.rows("incidents/of_cause", cause=cause)
         open_ = [row["incident"] for row in rows if row["state"] in OPEN]
+        if not open_ and given.cause is None:
+            texts, states = sorted(map(scope_text, scope)), [str(state) for state in OPEN]
+            open_ = [row["incident"] for row in tx.rows("incidents/of_scope", scope=texts, states=states)]
         incident = open_[0] if open_ else _id(tx.tenant, cause, len(rows))
         body = IncidentEvent(
             incident=incident,
@@ -285,6 +336,17 @@ def _check_state(incident: str, state: IncidentState, given: GivenAction) -> Non
         raise QuestionError(f"{incident} is Resolved: reopen it first.", field="action")
     if given.action is IncidentAction.REOPENED and state.is_open:
         raise QuestionError(f"{incident} is open: {state.status}.", field="action")
+
+
+def action_of(event: LineageEvent) -> IncidentEvent:
+    """Action on an incident that an event has.
+
+    Raises:
+        TypeError: it has none.
+    """
+    if event.incident_event is None:
+        raise TypeError("an action on an incident is published, and this event has none")
+    return event.incident_event
 
 
 def _event(body: IncidentEvent, tenant: str, now: datetime) -> LineageEvent:

@@ -17,6 +17,7 @@ from headwater.incident import views
 from headwater.incident.acting import (
     WAIT_SECONDS,
     ActionRun,
+    Deed,
     IdArgument,
     ReasonOption,
     WaitOption,
@@ -124,9 +125,11 @@ def open_(
     )
     perform(
         run,
-        lambda reader: opening(reader, given, by=run.actor, now=datetime.now(UTC)),
+        Deed(("incidents",), given, lambda reader: opening(reader, given, by=run.actor, now=datetime.now(UTC))),
+        IncidentAction.OPENED,
         dry_run=dry_run,
-        with_reach=not no_reach,
+        records=not no_reach,
+        shows=not no_reach,
     )
 
 

@@ -5,6 +5,7 @@ Ctrl-C ends only the waiting: the action is on the topic already, and consumers 
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import inspect
 import os
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from inspect import Parameter
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 import typer
@@ -21,9 +22,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headwater.console import JsonOption, console, shortened
-from headwater.errors import UnreachableError
+from headwater.errors import InputError, UnreachableError
 from headwater.graph_command import document
-from headwater.graph_reader import asking, in_words
+from headwater.graph_reader import answer_of, in_words
 from headwater.incident import views
 from headwater.incident.parts import PART_OPTIONS, given_parts, part_fault
 from headwater.lean_imports import without
@@ -31,16 +32,25 @@ from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
-from headwater_schemas.events import IncidentAction, IncidentEvent, LineageEvent
-from headwater_schemas.events.build import lineage_event
+from headwater_schemas.events import IncidentAction, LineageEvent
 
 with without("numpy", "pandas"):
-    from headwater_analysis.errors import NotFoundError
-    from headwater_analysis.incidents.actions import PRODUCER, GivenAction, Prepared, action
+    from headwater_analysis.errors import NotFoundError, QuestionError
+    from headwater_analysis.incidents.actions import (
+        GivenAction,
+        GivenOpening,
+        Prepared,
+        PublishedAction,
+        action,
+        action_of,
+    )
     from headwater_analysis.incidents.answers import Incident
     from headwater_analysis.incidents.questions import incident
-    from headwater_analysis.incidents.recorded import reached_event
+    from headwater_analysis.incidents.recording import reach_record, with_action
     from headwater_analysis.reader import Reader
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 WAIT_SECONDS: Final = 300.0
 _POLL_SECONDS: Final = 0.25
@@ -151,51 +161,117 @@ def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
     """
     perform(
         run,
-        lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC), arrivals=arrived),
+        Deed(
+            ("incidents", incident_id, "actions"),
+            given,
+            lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC), arrivals=arrived),
+        ),
+        given.action,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An action that is to be published by this command, or by a server.
+
+    Attributes:
+        path: path of the server's operation.
+        body: its body, as JSON the server's.
+        prepare: builds the action, after a check against the graph.
+    """
+
+    path: tuple[str, ...]
+    body: GivenOpening | GivenAction
+    prepare: Callable[[Reader], Prepared]
 
 
 def perform(
     run: ActionRun,
-    prepare: Callable[[Reader], Prepared],
+    deed: Deed,
+    kind: IncidentAction,
     *,
     dry_run: bool = False,
-    with_reach: bool = False,
+    records: bool = True,
+    shows: bool = False,
 ) -> None:
-    """Publish an action, wait until the graph has it, and print the result.
+    """Publish an action, wait until the graph has it, record a changed reach, and print the result.
+
+    If questions go to a server, it publishes the action, and records the reach.
 
     Args:
-        prepare: builds the action, after a check against the graph.
+        kind: the action.
         dry_run: whether to print the event, and publish nothing.
-        with_reach: whether to compute and record the incident's reach afterwards.
+        records: whether to record the incident's reach if the action changes it.
+        shows: whether to print the whole incident with its reach.
 
     Raises:
         HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get the action in time.
     """
-    settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
-    with asking(tenant=run.tenant) as reader, in_words(lambda error: shortened(part_fault(error), 600)):
-        prepared = prepare(reader)
+
+    def here(reader: Reader) -> Acted | None:
+        with in_words(_part_words):
+            prepared = deed.prepare(reader)
         if dry_run:
             console.result(msgspec.to_builtins(prepared.event))
-            return
-        if prepared.left:
-            console.warning(shortened(prepared.left, 600))
+            return None
+        settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True)
+        _warn_of(prepared.left)
         publish(settings, prepared.events)
         found = None
         if run.wait_seconds:
             found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)
-            if with_reach:
-                found = record_reach(settings, reader, prepared.incident, run)
-        body = _body(prepared.event)
-        acted = Acted(
-            incident=prepared.incident,
-            action=body.action,
-            event_id=prepared.event.event_id,
-            was_open=prepared.was_open if body.action is IncidentAction.OPENED else None,
-            in_graph=found is not None,
-            details=found,
-        )
-        console.result(document(acted, reader.freshness), _view(acted, with_reach=with_reach))
+            if records and prepared.reached_anew is not None:
+                of, event = prepared.reached_anew
+                waited(reader, of, event, run.wait_seconds)
+                recorded = record_reach(settings, reader, of, run)
+                found = recorded if of == prepared.incident else found
+        return _acted(prepared.published, kind, found)
+
+    def there(server: Server) -> Acted:
+        for option, is_given in (("--dry-run", dry_run), ("--no-reach", not records), ("--by", run.by is not None)):
+            if is_given:
+                raise InputError(f"{option} works only with a database, and this action goes to a server.")
+        with in_words(_part_words):
+            published = server.post(deed.path, PublishedAction, deed.body)
+        _warn_of(published.left or "")
+        found = None
+        if run.wait_seconds:
+            found = _until(lambda: _of_server(server, published, kind), published.incident, kind, run.wait_seconds)
+            found = server.get(("incidents", published.incident), Incident) if shows else found
+        return _acted(published, kind, found)
+
+    found = answer_of(here, there, tenant=run.tenant)
+    if found.answer is not None:
+        console.result(document(found.answer, found.graph), _view(found.answer, with_reach=shows))
+
+
+def _of_server(server: Server, published: PublishedAction, kind: IncidentAction) -> Incident | None:
+    """Return an incident without its reach, once the server's graph has an action on it."""
+    with contextlib.suppress(NotFoundError):
+        found = server.get(("incidents", published.incident), Incident, {"reach": False})
+        if any(each.at == published.at and each.action is kind for each in found.history):
+            return found
+    return None
+
+
+def _part_words(error: QuestionError) -> str:
+    return shortened(part_fault(error), 600)
+
+
+def _warn_of(left: str) -> None:
+    if left:
+        console.warning(shortened(left, 600))
+
+
+def _acted(published: PublishedAction, kind: IncidentAction, found: Incident | None) -> Acted:
+    return Acted(
+        incident=published.incident,
+        action=kind,
+        event_id=published.event_id,
+        was_open=published.was_open if kind is IncidentAction.OPENED else None,
+        in_graph=found is not None,
+        details=found,
+    )
 
 
 def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
@@ -211,12 +287,6 @@ def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     return Text(f"{first} It is {views.status_words(acted.details.brief)} now.")
 
 
-def _body(event: LineageEvent) -> IncidentEvent:
-    if event.incident_event is None:
-        raise TypeError("an action on an incident is published, and this event has none")
-    return event.incident_event
-
-
 def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float) -> Incident:
     """Wait until the graph has an action, and return the incident without its reach.
 
@@ -228,22 +298,21 @@ def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float
     Raises:
         UnreachableError: the graph doesn't have the action in time.
     """
+    kind = action_of(event).action
+    return _until(lambda: with_action(reader, incident_id, event), incident_id, kind, seconds)
+
+
+def _until(look: Callable[[], Incident | None], incident_id: str, kind: IncidentAction, seconds: float) -> Incident:
     ends = time.monotonic() + seconds
-    wanted = _body(event).action
-    while True:
-        try:
-            found = incident(reader, incident_id, with_reach=False)
-        except NotFoundError:
-            found = None
-        if found is not None and any(each.at == event.event_time and each.action is wanted for each in found.history):
-            return found
+    while (found := look()) is None:
         if time.monotonic() > ends:
             raise UnreachableError(
-                f"The action {wanted} of {shortened(incident_id)} is on the topic, but after {seconds:g} s it isn't in "
+                f"The action {kind} of {shortened(incident_id)} is on the topic, but after {seconds:g} s it isn't in "
                 "the graph.",
                 fix="Start a consumer with `headwater consume`; nothing has to be sent again.",
             )
         time.sleep(_POLL_SECONDS)
+    return found
 
 
 def record_reach(settings: Settings, reader: Reader, incident_id: str, run: ActionRun) -> Incident:
@@ -259,13 +328,3 @@ def record_reach(settings: Settings, reader: Reader, incident_id: str, run: Acti
         return found
     later = waited(reader, found.brief.incident, event, run.wait_seconds)
     return replace(later, reach=found.reach)
-
-
-def reach_record(reader: Reader, found: Incident, *, by: str) -> LineageEvent:
-    """Build the event that records the reach of an incident.
-
-    Raises:
-        ValueError: the answer has no reach.
-    """
-    body = reached_event(found.brief.incident, found.asked_reach, by=by)
-    return lineage_event(body, producer=PRODUCER, event_time=datetime.now(UTC), tenant=reader.tenant)

@@ -10,7 +10,7 @@ from typing import Final
 from headwater.console import shortened
 from headwater.graph_reader import asking
 from headwater.incident import views
-from headwater.incident.acting import ActionRun, reach_record, waited
+from headwater.incident.acting import ActionRun, waited
 from headwater.incident.rounds import rounds
 from headwater.lean_imports import without
 from headwater.publishing import publish
@@ -22,6 +22,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents.answers import Incident, ReachChange
     from headwater_analysis.incidents.questions import incident, incidents
     from headwater_analysis.incidents.recorded import is_record_complete
+    from headwater_analysis.incidents.recording import reach_record
     from headwater_analysis.reader import Reader
 
 _PAGE: Final = 500

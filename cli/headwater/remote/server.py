@@ -160,7 +160,7 @@ class Server:
         with self._reached(), console.status("Asking the server"):
             url = "/".join([f"{self._chosen.url}{_BELOW}", *(quote(part, safe="") for part in path)])
             response = self._client.request(method, url, params=given, json=sent)
-        if response.status_code != HTTPStatus.OK:
+        if response.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
             self._raise_problem(response)
         try:
             found: T = TypeAdapter(kind).validate_json(response.content)

@@ -1,8 +1,9 @@
 """Actions on incidents, sent over HTTP: the openings and actions that `headwater incident` publishes.
 
-A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has the action soon
-after. Otherwise the rules of declarations apply (`routes.declarations`). Actions are accepted if declarations are
-(`HEADWATER_SERVE_DECLARE`), from senders with the scope `incidents`.
+A request is answered 201 once all in-sync replicas of the events topic have the action. The graph has the action soon
+after, and then the server records the reach if the action changed it. Otherwise the rules of declarations apply
+(`routes.declarations`). Actions are accepted if declarations are (`HEADWATER_SERVE_DECLARE`), from senders with the
+scope `incidents`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from fastapi import Request as HttpRequest
 from pydantic import ConfigDict, Field, with_config
 from starlette.responses import Response
 
-from headwater_analysis.incidents.actions import GivenAction, GivenOpening, Prepared, action, opening
+from headwater_analysis.incidents.actions import (
+    GivenAction,
+    GivenOpening,
+    Prepared,
+    PublishedAction,
+    action,
+    opening,
+)
 from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace.traced_parts import OffsetSpan
@@ -37,6 +45,7 @@ from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import ACTIONS, INCIDENTS
 from headwater_server.parameters import LONGEST_NAME, AnyCase, Time
 from headwater_server.problems import OF_IDENTITY, OF_SENDING, ProblemType, problem
+from headwater_server.recording import ReachRecorder
 from headwater_server.routes.incidents import IncidentId
 from headwater_server.routes.intake import sent_events, unavailable
 
@@ -138,22 +147,6 @@ class ActionBody(GivenAction):
     type: Type | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedAction:
-    """An action that is on the events topic.
-
-    Attributes:
-        incident: id of the incident.
-        was_open: true if the incident was open before: an opening only added its parts to the open incident of its
-            cause.
-        left: for RESOLVED: bad data that is left or possibly left, as a sentence; null: certainly nothing is left.
-    """
-
-    incident: str
-    was_open: bool
-    left: str | None
-
-
 @router.post(INCIDENTS, status_code=201, response_model=PublishedAction, operation_id="open_incident")
 async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body()]) -> Response:
     """Open an incident, or add to the open incident of the same cause. Only if declarations are accepted."""
@@ -185,5 +178,7 @@ async def _published(request: HttpRequest, prepare: Callable[[Reader, str], Prep
         return problem(ProblemType.QUESTION, refusal.message[:_LONGEST_MESSAGE])
     if outcome.unavailable is not None:
         return unavailable()
-    done = PublishedAction(incident=prepared.incident, was_open=prepared.was_open, left=prepared.left or None)
-    return sent(done, status=201)
+    if prepared.reached_anew is not None:
+        recorder: ReachRecorder = request.app.state.recorder
+        recorder.record(*prepared.reached_anew)
+    return sent(prepared.published, status=201)

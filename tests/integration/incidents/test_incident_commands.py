@@ -10,6 +10,7 @@ import pytest
 from headwater import cli
 from headwater.incident import refreshing
 from support.analysis.chains import Stream
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,15 +65,16 @@ def test_from_the_opening_to_the_resolution(followed_pipeline: dict[str, str], h
     # One of two partitions is repaired.
     repair = ("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason")
     assert headwater(*repair, " ", status=2)["error"]["message"].startswith("reason: REPAIRED needs it")
-    headwater(*repair, "Ran again.")
+    repaired = headwater(*repair, "Ran again.")["details"]
+    assert [each["action"] for each in repaired["history"]][-2:] == ["REPAIRED", "REACHED"]
     assert headwater("gate", CLEAN, "--partition", "day=3")["is_free"]
     assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
     resolve = ("incident", "resolve", name, "repaired", "--reason", "Done.")
     refused = headwater(*resolve, status=2)["error"]["message"]
     assert f"bad data is left in 1 dataset ({CLEAN})" in refused
-    (changed,) = headwater("incident", "refresh")["items"]
-    assert [each["change"] for each in changed["changes"]] == ["CHANGED"]
-    headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=4", "--reason", "Ran again.")
+    days = [word for day in range(4, 6) for word in ("--partition", f"day={day}")]
+    headwater("incident", "repair", name, "--dataset", CLEAN, *days, "--reason", "Ran again.", "--wait", "0")
+    eventually(lambda: len(headwater("incident", "show", name, "--no-reach")["repaired"]) == 3, patience(60))
     (cleared,) = headwater("incident", "refresh", name)["items"]
     assert (cleared["recorded"], [each["change"] for each in cleared["changes"]]) == (True, ["CLEARED"])
     (same,) = headwater("incident", "refresh", name)["items"]
@@ -146,6 +148,21 @@ def test_a_merge_adds_the_parts_to_the_incident_that_goes_on(
     assert (done["action"], brief["status"], brief["continued_in"]) == ("SUPERSEDED", "Resolved", better)
     scope = headwater("incident", "show", better, "--no-reach")["brief"]["scope"]
     assert scope == sorted(["dataset file:/lake/a", dataset, query])
+    # What the merged incident had reached is marked by the one that goes on.
+    (mark,) = headwater("show", CLEAN)["incidents"]["items"]
+    assert (mark["incident"], mark["certainty"]) == (better, "EXACT")
+
+
+def test_one_incident_for_the_same_scope(followed_pipeline: dict[str, str], headwater: Command) -> None:
+    """Whatever the cause of the open one; a cause of its own opens another."""
+    part = ("--query", "enrich", "--batches", "3", "--no-reach")
+    name = headwater("incident", "open", "Found by a rule", *part, "--cause", "rule 7")["incident"]
+    again = headwater("incident", "open", "Seen on the board", *part)
+    assert (again["incident"], again["was_open"]) == (name, True)
+    other = headwater("incident", "open", "Another fault of it", *part, "--cause", "rule 8")
+    assert (other["incident"] != name, other["was_open"]) == (True, False)
+    more = headwater("incident", "open", "More of it", "--query", "enrich", "--batches", "3..5", "--no-reach")
+    assert more["incident"] not in (name, other["incident"])
 
 
 def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:
