@@ -51,7 +51,7 @@ _PLUGINS: Final = "pytest_timeout,_hypothesis_pytestplugin"
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class MutatedArea:
     """Part of the code to mutate, with the tests that have to notice.
 
     Attributes:
@@ -73,16 +73,16 @@ class Area:
 
 _CONTRACT: Final = ("tests/contract/schemas/test_pinned_identities.py", "tests/contract/schemas/test_golden_events.py")
 _REDACTED: Final = "tests/unit/schemas/test_redaction.py"
-AREAS: Final[dict[str, Area]] = {
-    "identity": Area(
+AREAS: Final[dict[str, MutatedArea]] = {
+    "identity": MutatedArea(
         (f"{_SCHEMAS}/identity.py",),
         (*_CONTRACT, "tests/unit/schemas/test_identity.py", "tests/property/test_identity_laws.py"),
     ),
-    "rules": Area(
+    "rules": MutatedArea(
         (f"{_SCHEMAS}/rules.py",),
         ("tests/unit/schemas/test_rules.py", "tests/unit/schemas/test_codec.py", *_CONTRACT),
     ),
-    "codec": Area(
+    "codec": MutatedArea(
         (f"{_SCHEMAS}/codec.py",),
         (
             "tests/unit/schemas/test_codec.py",
@@ -93,7 +93,7 @@ AREAS: Final[dict[str, Area]] = {
             "tests/property/test_codec_round_trip.py",
         ),
     ),
-    "redaction": Area(
+    "redaction": MutatedArea(
         tuple(
             f"{_SCHEMAS}/{name}.py"
             for name in ("redaction", "redacted_values", "secret_names", "secret_shapes", "sql_text")
@@ -101,14 +101,14 @@ AREAS: Final[dict[str, Area]] = {
         # Tests of duration take most of the time and don't depend on a changed word.
         (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
-    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
+    "fold": MutatedArea((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
     # Parts of the fold, which are judged by tests of their own in seconds.
-    "parts": Area(
+    "parts": MutatedArea(
         (f"{_FOLD}/disjoint.py", "graph/headwater_graph/write/parts.py"),
         ("tests/unit/fold/test_disjoint.py", "tests/unit/materializer/test_parts.py"),
     ),
-    "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
-    "derive": Area(
+    "rejection": MutatedArea((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
+    "derive": MutatedArea(
         ("graph/headwater_graph/derive.py",),
         (
             "tests/unit/fold",
@@ -116,7 +116,7 @@ AREAS: Final[dict[str, Area]] = {
             "tests/property/fold/test_fold_is_a_join.py",
         ),
     ),
-    "reconcile": Area(
+    "reconcile": MutatedArea(
         (
             *(f"{_SPARK}/streaming/{name}.py" for name in ("backfill", "checkpoint", "origins", "rebuild")),
             f"{_SPARK}/left_writes",
@@ -211,7 +211,9 @@ def preload() -> None:
     settings.load_profile("mutation")
 
 
-def examine(area: Area, names: Sequence[str], sample: int | None, before: Mapping[str, Any] | None) -> dict[str, Any]:
+def examine(
+    area: MutatedArea, names: Sequence[str], sample: int | None, before: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Try every mutant of an area; return the counts and the survivors of each module.
 
     Args:
@@ -285,7 +287,7 @@ def main() -> None:
     before = None if arguments.again is None else json.loads(arguments.again.read_text(encoding="utf-8"))
     area = AREAS[arguments.area]
     if arguments.tests:
-        area = Area(area.modules, tuple(arguments.tests))
+        area = MutatedArea(area.modules, tuple(arguments.tests))
     result = examine(area, arguments.module, arguments.every, before)
     if arguments.output is not None:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)

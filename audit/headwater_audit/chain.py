@@ -1,4 +1,4 @@
-"""`Chain`: lines with the hash of the previous line in each, so that gaps and changes are visible.
+"""`AuditChain`: lines with the hash of the previous line in each, so that gaps and changes are visible.
 
     {"after":"…","chain":"9f3c…","hash":"…","kind":"OPENED","previous":"000…","sequence":0,"time":"…",…}
     {"chain":"9f3c…","hash":"…","kind":"OUTCOME","previous":"…","request":"…","sequence":1,…}
@@ -54,7 +54,7 @@ def signed_bytes(members: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class ChainPosition:
     """State of a chain, to which the chain can be reset.
 
     Attributes:
@@ -68,7 +68,7 @@ class Position:
     unsigned: int = 0
 
 
-class Chain:
+class AuditChain:
     """Chain of one process; builds the chain's lines.
 
     Args:
@@ -85,7 +85,7 @@ class Chain:
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.id = secrets.token_hex(16)
-        self.position = Position()
+        self.position = ChainPosition()
         self._signer = signer
         self._continues = continues
         self._clock = clock
@@ -126,5 +126,5 @@ class Chain:
             members["key"] = self._signer.public
             members["signature"] = self._signer.sign(signed_bytes(members))
         members["hash"] = hashed = digest(canonical(members))
-        self.position = Position(at.sequence + 1, hashed, 0 if kind in SIGNED else at.unsigned + 1)
+        self.position = ChainPosition(at.sequence + 1, hashed, 0 if kind in SIGNED else at.unsigned + 1)
         return canonical(members)

@@ -29,7 +29,7 @@ _ORDERED: Final = frozenset({"file"})
 """Streams in which each line names the previous line of any chain."""
 
 
-class Fault(StrEnum):
+class AuditFault(StrEnum):
     """Kinds of findings."""
 
     NOT_A_LINE = "not-a-line"
@@ -55,7 +55,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """A place where lines aren't as they were written.
 
     Attributes:
@@ -65,7 +65,7 @@ class Finding:
         detail: description of the fault, as a sentence.
     """
 
-    fault: Fault
+    fault: AuditFault
     place: str
     chain: str | None
     sequence: int | None
@@ -73,7 +73,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainHead:
     """The last line of a chain at some time. Stored elsewhere, it lets a later verification find a cut-off end."""
 
     chain: str
@@ -126,10 +126,10 @@ class Verification:
     lost: int
     heads_checked: int
     found: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     unfinished: tuple[str, ...]
     unclosed: tuple[Unclosed, ...]
-    heads: tuple[Head, ...]
+    heads: tuple[ChainHead, ...]
 
 
 class Verifier:
@@ -140,7 +140,7 @@ class Verifier:
         heads: `Verification.heads` of an earlier verification.
     """
 
-    def __init__(self, keys: Iterable[str] = (), heads: Iterable[Head] = ()) -> None:
+    def __init__(self, keys: Iterable[str] = (), heads: Iterable[ChainHead] = ()) -> None:
         self._keys = frozenset(keys)
         self._earlier = {(each.chain, each.sequence): each.hash for each in heads}
         self._expected = dict(self._earlier)
@@ -148,10 +148,10 @@ class Verifier:
         self._closed: set[bytes] = set()
         self._before: dict[str, tuple[str, ...]] = {}
         """Hashes of the last line of each stream: the one in the line, and the computed one."""
-        self._last: dict[str, Head] = {}
+        self._last: dict[str, ChainHead] = {}
         self._pending: dict[str, PlacedLine] = {}
         """Unfinished line at the current end of each stream."""
-        self._findings: list[Finding] = []
+        self._findings: list[AuditFinding] = []
         self._found = self._lines = self._records = self._chains = self._lost = self._checked = 0
         self._unfinished: list[str] = []
 
@@ -169,7 +169,7 @@ class Verifier:
         actual = digest(canonical({name: each for name, each in members.items() if name != "hash"}))
         hashes = (stated, actual)
         if stated != actual or written != line.data:
-            self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
+            self._add(AuditFault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
         covers = members["kind"] in SIGNED and (not self._keys or self._signed_by_given_key(line, members))
         before = self._found
         self._check_chain(line, members, hashes, covers=covers)
@@ -179,12 +179,14 @@ class Verifier:
         self._report_pending(line.stream)
         self._count(members)
         self._before[line.stream] = hashes
-        self._last[line.stream] = Head(members["chain"], members["sequence"], stated)
+        self._last[line.stream] = ChainHead(members["chain"], members["sequence"], stated)
         self._mark_found(members, hashes)
 
     def truncated(self, place: str) -> None:
         """Report that the beginning of a stream is gone."""
-        self._report(Finding(Fault.BEGINNING, place, None, None, "Earlier records were deleted, or have expired."))
+        self._report(
+            AuditFinding(AuditFault.BEGINNING, place, None, None, "Earlier records were deleted, or have expired.")
+        )
 
     def result(self) -> Verification:
         """Return the result for all lines so far."""
@@ -196,13 +198,13 @@ class Verifier:
                 del self._pending[stream]
         for chain, sequence in self._expected:
             detail = "The line was there at an earlier verification, and is missing: the end was cut off."
-            self._report(Finding(Fault.END, "the end", chain, sequence, detail))
+            self._report(AuditFinding(AuditFault.END, "the end", chain, sequence, detail))
         self._expected = {}
         unclosed = tuple(
             Unclosed(chain, state.sequence, state.place, state.sequence - state.covered, len(state.intents))
             for chain, state in self._open.items()
         )
-        heads = {Head(chain, state.sequence, state.hashes[0]) for chain, state in self._open.items()}
+        heads = {ChainHead(chain, state.sequence, state.hashes[0]) for chain, state in self._open.items()}
         return Verification(
             lines=self._lines,
             records=self._records,
@@ -219,17 +221,19 @@ class Verifier:
     def _report_pending(self, stream: str) -> None:
         """Report a stream's pending unfinished line, which no later line explained."""
         if (line := self._pending.pop(stream, None)) is not None:
-            self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The audit doesn't write such lines."))
+            self._report(
+                AuditFinding(AuditFault.NOT_A_LINE, line.place, None, None, "The audit doesn't write such lines.")
+            )
 
     def _signed_by_given_key(self, line: PlacedLine, members: Mapping[str, Any]) -> bool:
         """Check the signature of a head; return True if a given key made it."""
         key, signature = members.get("key"), members.get("signature")
         self._checked += 1
         if not isinstance(key, str) or not isinstance(signature, str):
-            self._add(Fault.SIGNATURE, line, members, "The head isn't signed.")
+            self._add(AuditFault.SIGNATURE, line, members, "The head isn't signed.")
             return False
         if key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
-            self._add(Fault.SIGNATURE, line, members, "The head's signature isn't by a given key.")
+            self._add(AuditFault.SIGNATURE, line, members, "The head's signature isn't by a given key.")
             return False
         return True
 
@@ -243,7 +247,7 @@ class Verifier:
             return
         elif before is not None:
             self._add(
-                Fault.REMOVED,
+                AuditFault.REMOVED,
                 line,
                 members,
                 "Lines directly before this line were removed, moved, inserted or changed.",
@@ -252,7 +256,7 @@ class Verifier:
             self._expected = {where: known for where, known in self._expected.items() if known != after}
         elif after != NOTHING:
             self._add(
-                Fault.BEGINNING,
+                AuditFault.BEGINNING,
                 line,
                 members,
                 f"Lines before this line are missing; the last missing line had hash {after}.",
@@ -266,28 +270,30 @@ class Verifier:
         state = self._open.get(chain)
         if state is None:
             if _short(chain) in self._closed:
-                self._add(Fault.AFTER_END, line, members, "The line follows the last line of its chain.")
+                self._add(AuditFault.AFTER_END, line, members, "The line follows the last line of its chain.")
                 return
             self._chains += 1
             is_first = members["kind"] == Kind.OPENED and sequence == 0 and previous == NOTHING
             if not is_first and self._earlier.get((chain, sequence - 1)) != previous:
-                self._add(Fault.BEGINNING, line, members, f"Lines of the chain before position {sequence} are missing.")
+                self._add(
+                    AuditFault.BEGINNING, line, members, f"Lines of the chain before position {sequence} are missing."
+                )
             self._expected.pop((chain, sequence - 1), None)  # the previous line is in an archive
             state = self._open[chain] = _State(sequence, hashes, line.place, covered=sequence - 1)
         elif sequence == state.sequence + 1:
             if previous not in state.hashes:
                 self._add(
-                    Fault.REWRITTEN,
+                    AuditFault.REWRITTEN,
                     line,
                     members,
                     f"The chain's previous line, {state.place}, isn't the line that this one followed.",
                 )
         elif sequence > state.sequence:
             missing = f"{state.sequence + 1} to {sequence - 1}" if sequence - state.sequence > 2 else f"{sequence - 1}"
-            self._add(Fault.GAP, line, members, f"Missing in the chain after {state.place}: {missing}.")
+            self._add(AuditFault.GAP, line, members, f"Missing in the chain after {state.place}: {missing}.")
         else:
             self._add(
-                Fault.REPEATED,
+                AuditFault.REPEATED,
                 line,
                 members,
                 f"The line was moved or is there twice: the chain already goes on to {state.place}.",
@@ -320,10 +326,10 @@ class Verifier:
         if self._expected.get(where) in hashes:
             del self._expected[where]
 
-    def _add(self, fault: Fault, line: PlacedLine, members: Mapping[str, Any], detail: str) -> None:
-        self._report(Finding(fault, line.place, members["chain"], members["sequence"], detail))
+    def _add(self, fault: AuditFault, line: PlacedLine, members: Mapping[str, Any], detail: str) -> None:
+        self._report(AuditFinding(fault, line.place, members["chain"], members["sequence"], detail))
 
-    def _report(self, finding: Finding) -> None:
+    def _report(self, finding: AuditFinding) -> None:
         self._found += 1
         if len(self._findings) < _MOST_FINDINGS:
             self._findings.append(finding)

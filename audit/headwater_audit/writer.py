@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from headwater_audit.chain import Chain
+from headwater_audit.chain import AuditChain
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord
 from headwater_audit.signing import Signer
@@ -208,8 +208,8 @@ class AuditWriter:
         self._unwritable(error)
         return error
 
-    def _new_chain(self, continues: str | None) -> Chain:
-        return Chain(self._signer, continues=continues, clock=self._clock)
+    def _new_chain(self, continues: str | None) -> AuditChain:
+        return AuditChain(self._signer, continues=continues, clock=self._clock)
 
     def _run(self) -> None:
         try:

@@ -138,7 +138,7 @@ def current_paths(dataset: NodeFacts) -> set[str]:
     return set(_strings(schema["columns"])) if isinstance(schema, dict) else set()
 
 
-class Neighbour(NamedTuple):
+class BatchPositions(NamedTuple):
     """Positions of a micro-batch, as NEXT compares them.
 
     Attributes:
@@ -151,22 +151,22 @@ class Neighbour(NamedTuple):
     positions: Mapping[UseKey, Props]
 
 
-def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Neighbour:
-    """Make the Neighbour with these uses."""
+def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> BatchPositions:
+    """Positions of a micro-batch with these uses."""
     positions: dict[UseKey, Props] = {}
     for use, registers in uses.items():
         cell = registers.get("position")
         if cell is not None and isinstance(cell[1], dict):
             positions[use] = cell[1]
-    return Neighbour(query, batch_id, positions)
+    return BatchPositions(query, batch_id, positions)
 
 
-def neighbour_of(interval: IntervalFacts) -> Neighbour:
+def neighbour_of(interval: IntervalFacts) -> BatchPositions:
     """Return a micro-batch's positions, for comparison with the micro-batches next to it."""
     return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
-def next_properties(before: Neighbour, after: Neighbour) -> Props:
+def next_properties(before: BatchPositions, after: BatchPositions) -> Props:
     """Properties of NEXT between two neighbours: empty if the second continues where the first ends."""
     both = [(use, earlier, later) for use, earlier, later in _in_both(before, after) if not _continues(earlier, later)]
     out: Props = {}
@@ -227,18 +227,18 @@ def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
             yield partition, end, starts[partition][0]
 
 
-def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
+def _in_both(before: BatchPositions, after: BatchPositions) -> list[tuple[UseKey, Props, Props]]:
     """Uses that have a position in both micro-batches, each with the two positions, in order of use."""
     here, there = before.positions, after.positions
     return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
 
 
-def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
+def other_incarnation(before: BatchPositions, after: BatchPositions) -> bool:
     """Check whether a topic was recreated between two neighbours."""
     return any(_is_recreated(earlier, later) for _, earlier, later in _in_both(before, after))
 
 
-def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
+def skipped(before: BatchPositions, after: BatchPositions) -> list[tuple[str, int, int]]:
     """Return the dataset, partition and start offset of each skipped range after a topic was recreated.
 
     Offsets of the new topic begin at 0. A checkpoint continues at the offset of the old topic, so the query skips

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from headwater_graph.derive import Neighbour, neighbour_of
+from headwater_graph.derive import BatchPositions, neighbour_of
 from headwater_graph.dump_lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_graph.facts.model import BY_QUERY, Label
 from headwater_graph.facts.nodes import IntervalFacts
@@ -286,7 +286,7 @@ _BYTES = ("_block_", "_open", "_head", "_tail", "_last")
 
 
 def summary_differences(
-    place: Place, record: Mapping[str, Any], intervals: Mapping[int, IntervalFacts], before: Neighbour | None
+    place: Place, record: Mapping[str, Any], intervals: Mapping[int, IntervalFacts], before: BatchPositions | None
 ) -> dict[str, Any]:
     """List properties and relationships, by name, in which a segment's summary differs from its micro-batches.
 

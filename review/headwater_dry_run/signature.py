@@ -88,7 +88,7 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
     Raises:
         UnreadableError: a leaf has no reproducible name.
     """
-    reader = Signer(leaves)
+    reader = SignatureReader(leaves)
     top = reader.plan(nodes)
     columns = ",".join(reader.columns.get(number, "?") for number in top.output)
     return digest("\n".join([top.text, columns, *reader.unwritten(text)]))
@@ -108,7 +108,7 @@ def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     Raises:
         UnreadableError: see `signature`.
     """
-    reader = Signer(leaves, by_column=True)
+    reader = SignatureReader(leaves, by_column=True)
     top = reader.plan(nodes)
     unwritten = reader.unwritten(text)
     return [digest("\n".join([top.rows, reader.columns.get(each, "?"), *unwritten])) for each in top.output]
@@ -119,7 +119,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-class Signer:
+class SignatureReader:
     """Reader of a plan that builds its signature.
 
     Args:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from headwater_dry_run.signature import CHANGING, Signer, Unwritten, digest
+from headwater_dry_run.signature import CHANGING, SignatureReader, Unwritten, digest
 from headwater_producers.spark.plan.column import ELEMENT, VALUE
 from headwater_producers.spark.plan.schema import quoted
 from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id, fold
@@ -89,7 +89,7 @@ def values_of(
     return [reader.value(number) for number in reader.plan(nodes).output]
 
 
-class _ValueSigner(Signer):
+class _ValueSigner(SignatureReader):
     def __init__(self, leaves: Unwritten, printed: str, streams: Mapping[str, Mapping[str, Value]]) -> None:
         super().__init__(leaves)
         self._origins, self._streams = leaves.origins, streams

@@ -42,7 +42,7 @@ from headwater_audit.audit import Audit
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
-from headwater_server.authorization import FILTERED, Authorization, Decision
+from headwater_server.authorization import FILTERED, AccessDecision, Authorization
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, Cursor, Limit, known_only
@@ -253,7 +253,7 @@ class Graph:
         )
         return authorization.visible(identity, unrestricted)
 
-    def decision(self, identity: Identity) -> Decision | None:
+    def decision(self, identity: Identity) -> AccessDecision | None:
         """Decide whether an identity sees everything; None: everybody does."""
         if self.authorization is None:
             return None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_graph.derive import Neighbour
+from headwater_graph.derive import BatchPositions
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.fold import fold
 from headwater_graph.segments.summary import StoredSummary, Summary, summarize
@@ -114,7 +114,7 @@ def stored(summary: Summary) -> Summary:
     return again
 
 
-def added(parts: Sequence[Sequence[IntervalFacts]]) -> tuple[Summary, Neighbour | None]:
+def added(parts: Sequence[Sequence[IntervalFacts]]) -> tuple[Summary, BatchPositions | None]:
     """Each part in a transaction of its own."""
     summary, before = Summary(), None
     for part in parts:

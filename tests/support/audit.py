@@ -15,7 +15,7 @@ from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.file import AuditFile, PlacedLine
 from headwater_audit.record import AuditRecord, Kind, filters_of
 from headwater_audit.signing import Signer
-from headwater_audit.verifying import Head, Verification, Verifier
+from headwater_audit.verifying import ChainHead, Verification, Verifier
 from headwater_audit.writer import AuditWriter, Build, Tail
 from support.waiting import patience
 
@@ -109,7 +109,7 @@ def placed(lines: Iterable[bytes], stream: str = "file") -> list[PlacedLine]:
     return [PlacedLine(stream, f"a:{number}", line) for number, line in enumerate(lines, 1)]
 
 
-def verified(lines: Iterable[PlacedLine], keys: Sequence[str] = (), heads: Sequence[Head] = ()) -> Verification:
+def verified(lines: Iterable[PlacedLine], keys: Sequence[str] = (), heads: Sequence[ChainHead] = ()) -> Verification:
     verifier = Verifier(keys, heads)
     for line in lines:
         verifier.see(line)

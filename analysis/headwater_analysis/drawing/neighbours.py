@@ -18,7 +18,7 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage import LineageDirection
 from headwater_analysis.lineage.details import DatasetPageDetails, latest_first
-from headwater_analysis.lineage.scope import Scope
+from headwater_analysis.lineage.scope import LineageBounds
 from headwater_analysis.paging import Page, check_limit
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
@@ -191,7 +191,7 @@ def _items(
 ) -> tuple[Neighbour, ...]:
     if not nodes:
         return ()
-    vias = DatasetPageDetails(tx, Scope(direction, as_of), None).vias([edges[node] for node in nodes])
+    vias = DatasetPageDetails(tx, LineageBounds(direction, as_of), None).vias([edges[node] for node in nodes])
     statuses = status_of(tx, {node: labels[node].asset for node in nodes}) if as_of is None else {}
     return tuple(
         Neighbour(

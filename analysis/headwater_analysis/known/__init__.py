@@ -9,7 +9,7 @@ lists          datasets, jobs and consumers, paged by key; runs of all jobs, the
 tags_and_uses  tags and uses, which several of these modules share
 """
 
-from headwater_analysis.known.by_name import Known, KnownKind, Named, known, named
+from headwater_analysis.known.by_name import Known, KnownKind, NamedNode, known, named
 from headwater_analysis.known.column import ColumnDetails, column_details
 from headwater_analysis.known.consumer import ConsumerDetails, consumer_details
 from headwater_analysis.known.dataset import DatasetDetails, dataset_details
@@ -38,7 +38,7 @@ __all__ = [
     "JobList",
     "Known",
     "KnownKind",
-    "Named",
+    "NamedNode",
     "RunList",
     "broken_chains",
     "column_details",

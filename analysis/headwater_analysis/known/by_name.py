@@ -32,7 +32,7 @@ class KnownKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedNode:
     """Node that has a name.
 
     Attributes:
@@ -76,7 +76,7 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
     return reader.read(question)
 
 
-def named(reader: Reader, text: str, kinds: Sequence[KnownKind] = ()) -> Named:
+def named(reader: Reader, text: str, kinds: Sequence[KnownKind] = ()) -> NamedNode:
     """Return the node that `text` names.
 
     Args:
@@ -91,11 +91,11 @@ def named(reader: Reader, text: str, kinds: Sequence[KnownKind] = ()) -> Named:
     """
     match reader.read(lambda tx: _resolved(tx, text, kinds)):
         case RunItem() as found:
-            return Named(KnownKind.RUN, found.run_id, found.name)
+            return NamedNode(KnownKind.RUN, found.run_id, found.name)
         case consumer.ConsumerName() as found:
-            return Named(KnownKind.CONSUMER, found.key, found.name)
+            return NamedNode(KnownKind.CONSUMER, found.key, found.name)
         case found:
-            return Named(KnownKind(found.kind.value), found.key, found.spelling)
+            return NamedNode(KnownKind(found.kind.value), found.key, found.spelling)
 
 
 def _resolved(tx: Transaction, text: str, kinds: Sequence[KnownKind]) -> _Resolved:

@@ -18,7 +18,7 @@ from headwater_analysis.lineage.hops import (
     transformation,
 )
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.scope import Influence, LineageDirection, Scope
+from headwater_analysis.lineage.scope import Influence, LineageBounds, LineageDirection
 from headwater_analysis.lineage.search import LineageVisit, Reached
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
@@ -104,7 +104,7 @@ class DatasetPageDetails:
         plans: plans as of the question's time; None if the question doesn't ask for columns.
     """
 
-    def __init__(self, tx: Transaction, scope: Scope, plans: Plans | None) -> None:
+    def __init__(self, tx: Transaction, scope: LineageBounds, plans: Plans | None) -> None:
         self._tx = tx
         self._scope = scope
         self._plans = plans

@@ -20,7 +20,7 @@ from headwater_analysis.lineage.details import (
 )
 from headwater_analysis.lineage.hops import Lineage, LineageEdge
 from headwater_analysis.lineage.plans import Plans, WrittenDataset
-from headwater_analysis.lineage.scope import Influence, LineageDirection, LineageQuestion, Scope, scope_of
+from headwater_analysis.lineage.scope import Influence, LineageBounds, LineageDirection, LineageQuestion, scope_of
 from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_analysis.moments import moment
@@ -128,7 +128,14 @@ class Caveats:
 
 
 def caveats(
-    tx: Transaction, scope: Scope, plans: Plans, dataset: str, reached: Reached, *, depth: int | None, of_columns: bool
+    tx: Transaction,
+    scope: LineageBounds,
+    plans: Plans,
+    dataset: str,
+    reached: Reached,
+    *,
+    depth: int | None,
+    of_columns: bool,
 ) -> Caveats:
     """Caveats of an answer, from the jobs of the dataset and of everything reached within the depth.
 

@@ -118,7 +118,7 @@ class LineageQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class LineageBounds:
     """Bounds of a question as parameters of statements; None: no bound.
 
     Attributes:
@@ -140,14 +140,14 @@ class Scope:
         return not (self.namespaces is None and self.types is None and self.tags is None)
 
 
-def scope_of(tx: Transaction, question: LineageQuestion) -> Scope:
+def scope_of(tx: Transaction, question: LineageQuestion) -> LineageBounds:
     """Return the scope of a question.
 
     Raises:
         NotFoundError, AmbiguousError: no job has a given name, or several have.
     """
     filters = question.filters
-    return Scope(
+    return LineageBounds(
         question.direction,
         question.as_of,
         question.since,

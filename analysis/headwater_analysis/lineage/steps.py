@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.scope import LineageDirection, Scope
+from headwater_analysis.lineage.scope import LineageBounds, LineageDirection
 from headwater_analysis.lineage.search import Beyond, Edges, SearchFacts
 from headwater_analysis.reader import Transaction
 
@@ -30,7 +30,7 @@ class DatasetSteps:
         edges: whether the question asks for the edges between all found nodes.
     """
 
-    def __init__(self, tx: Transaction, scope: Scope, *, edges: bool = True) -> None:
+    def __init__(self, tx: Transaction, scope: LineageBounds, *, edges: bool = True) -> None:
         self._tx = tx
         self._scope = scope
         self._edges = edges
@@ -81,7 +81,9 @@ class DatasetSteps:
         return facts(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
 
 
-def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, SearchFacts]:
+def facts(
+    tx: Transaction, scope: LineageBounds, nodes: Sequence[int], *, keys: str, shown: str
+) -> dict[int, SearchFacts]:
     """Build facts by two statements: one for keys, and, only if there is a filter, one for filters."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
@@ -107,7 +109,7 @@ class ColumnSteps:
         former: ids of columns with a left-out edge that belongs to a former column of the same name.
     """
 
-    def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
+    def __init__(self, tx: Transaction, scope: LineageBounds, plans: Plans, *, direct_only: bool) -> None:
         self._tx = tx
         self._scope = scope
         self._plans = plans

@@ -36,7 +36,7 @@ from headwater_benchmarks.ingest.figures import (
     latency,
     measurements,
 )
-from headwater_benchmarks.ingest.floor import Commit, FinalGraph, phases, write_floor
+from headwater_benchmarks.ingest.floor import FinalGraph, FloorCommit, phases, write_floor
 from headwater_benchmarks.measuring import in_turns
 from headwater_benchmarks.report import ROUNDS, report
 from headwater_benchmarks.servers import DATABASE, Database, broker_up, neo4j_up
@@ -172,7 +172,7 @@ def _baselines(values: Sequence[bytes], by_hand: int, before: Sequence[LineageEv
 
 
 def _floor(
-    final: Sequence[Sequence[Commit]], warming: Sequence[Sequence[Commit]], database: Database, _number: int
+    final: Sequence[Sequence[FloorCommit]], warming: Sequence[Sequence[FloorCommit]], database: Database, _number: int
 ) -> dict[str, Any]:
     took: dict[str, Any] = {}
     for transactions in (warming, final):

@@ -54,7 +54,7 @@ class RelationshipKind(NamedTuple):
         return self.end if self.start is self.owner() else self.start
 
 
-class Commit(NamedTuple):
+class FloorCommit(NamedTuple):
     """One transaction of one statement."""
 
     text: LiteralString
@@ -94,7 +94,7 @@ class FinalGraph:
         return dict(sorted(found.items()))
 
 
-def phases(graph: FinalGraph) -> list[list[Commit]]:
+def phases(graph: FinalGraph) -> list[list[FloorCommit]]:
     """Return the graph's transactions in phases. Earlier phases must be committed before a phase begins.
 
     There is a phase for each label, and then a phase for each kind of relationship between nodes of one label.
@@ -112,13 +112,13 @@ def phases(graph: FinalGraph) -> list[list[Commit]]:
     for kind, rows in kinds.items():
         if kind.start is kind.end:
             each = [{"start": start, "end": end, "properties": properties} for start, end, properties in rows]
-            found.append([Commit(create_relationships(kind), {"rows": part}) for part in _parts(each)])
+            found.append([FloorCommit(create_relationships(kind), {"rows": part}) for part in _parts(each)])
     return found
 
 
 def _nodes(
     label: Label, nodes: Sequence[Properties], kinds: Mapping[RelationshipKind, list[tuple[str, str, Properties]]]
-) -> Iterator[Commit]:
+) -> Iterator[FloorCommit]:
     ties: list[dict[str, list[tuple[str, Properties]]]] = []
     for kind, relationships in kinds.items():
         by_owner: dict[str, list[tuple[str, Properties]]] = defaultdict(list)
@@ -137,7 +137,7 @@ def _nodes(
                 tied = by_owner.get(node["key"], ())
                 row[f"r{number}"] = [{"at": index.at(key), "properties": properties} for key, properties in tied]
             rows.append(row)
-        yield Commit(text, {"rows": rows, **{other.value: index.keys for other, index in indexes.items()}})
+        yield FloorCommit(text, {"rows": rows, **{other.value: index.keys for other, index in indexes.items()}})
 
 
 def create_relationships(kind: RelationshipKind) -> LiteralString:
@@ -171,7 +171,7 @@ def create_nodes(label: Label, kinds: Sequence[RelationshipKind]) -> LiteralStri
     return " ".join(parts)
 
 
-def write_floor(database: Database, transactions: Sequence[Sequence[Commit]]) -> dict[str, float]:
+def write_floor(database: Database, transactions: Sequence[Sequence[FloorCommit]]) -> dict[str, float]:
     """Commit all transactions; return the seconds until the last commit, and the processor seconds of both sides.
 
     The driver retries transient errors, such as a deadlock of two sessions.
@@ -183,7 +183,7 @@ def write_floor(database: Database, transactions: Sequence[Sequence[Commit]]) ->
         gc.freeze()
         stack.callback(gc.unfreeze)
 
-        def commit(number: int, phase: Sequence[Commit]) -> None:
+        def commit(number: int, phase: Sequence[FloorCommit]) -> None:
             for each in phase[number::_SESSIONS]:
                 sessions[number].execute_write(_run, each)
 
@@ -198,7 +198,7 @@ def write_floor(database: Database, transactions: Sequence[Sequence[Commit]]) ->
         }
 
 
-def _run(tx: ManagedTransaction, commit: Commit) -> None:
+def _run(tx: ManagedTransaction, commit: FloorCommit) -> None:
     tx.run(commit.text, commit.parameters).consume()
 
 

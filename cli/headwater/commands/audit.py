@@ -22,7 +22,7 @@ from headwater_audit.errors import AuditKeyError
 from headwater_audit.file import PlacedLine, lines_of
 from headwater_audit.searching import AuditQuery, Outcome, outcome_of, parameters_of
 from headwater_audit.signing import load_signer, make_key, public_key
-from headwater_audit.verifying import Head, Verification, Verifier
+from headwater_audit.verifying import ChainHead, Verification, Verifier
 from headwater_schemas.visible import visible
 
 app = typer.Typer(help="Audit: verify and search the records of who asked and who changed what.", no_args_is_help=True)
@@ -207,11 +207,11 @@ def _keys(settings: Settings, named: list[str]) -> list[str]:
         raise InputError(str(error), fix="`headwater audit key` makes a key and prints its public key.") from error
 
 
-def _heads(path: Path | None) -> list[Head]:
+def _heads(path: Path | None) -> list[ChainHead]:
     if path is None:
         return []
     try:
-        return msgspec.convert(json.loads(path.read_bytes())["heads"], list[Head])
+        return msgspec.convert(json.loads(path.read_bytes())["heads"], list[ChainHead])
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from error
     except (ValueError, TypeError, KeyError, msgspec.ValidationError) as error:

@@ -14,7 +14,7 @@ from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError, SubjectNotFoundError
 from headwater.remote import logins
 from headwater.remote.choice import URL, Chosen, chosen_server, server_url, token_given
-from headwater.remote.server import Me, Server, UnauthenticatedError
+from headwater.remote.server import RemoteIdentity, Server, UnauthenticatedError
 
 _MOST_READ = 65_536
 _ORIGIN = "URL"
@@ -25,7 +25,7 @@ class LoggedIn:
     """Document of `--json`."""
 
     url: str
-    me: Me
+    me: RemoteIdentity
 
 
 def login(
@@ -51,7 +51,7 @@ def login(
     token = _from_stdin() if with_token else _token_for(address)
     found = _me(Chosen(address, token, _ORIGIN))
     kept = logins.read()
-    servers = {**kept.servers, address: logins.Login(token=token)}
+    servers = {**kept.servers, address: logins.SavedLogin(token=token)}
     logins.write(kept.model_copy(update={"current": address, "servers": servers}))
     who = f"as {shortened(found.subject)}" if found.subject else "without a name"
     filtered = ", and answers leave out what you may not see" if found.filtered else ""
@@ -87,7 +87,7 @@ def logout(
     console.result({"url": address}, f"Logged out of {address}.")
 
 
-def _me(chosen: Chosen) -> Me:
+def _me(chosen: Chosen) -> RemoteIdentity:
     with contextlib.closing(Server(chosen)) as server:
         return server.me()
 

@@ -16,10 +16,10 @@ from headwater.options import TenantOption, TimeoutOption
 from headwater.settings import load_settings, running_stack
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.resolve import resolve_dataset, resolve_job
-from headwater_server.authorization import AccessFileError, Decision, Policies
+from headwater_server.authorization import AccessDecision, AccessFileError, Policies
 from headwater_server.authorization.assets import decided_about
 from headwater_server.authorization.neo4j_roles import RoleError, roles, script
-from headwater_server.identity import Identity, Source
+from headwater_server.identity import Identity, IdentitySource
 
 app = typer.Typer(
     help="Policies that decide who may see which assets: check them, explain them, make roles of Neo4j.",
@@ -64,12 +64,12 @@ def explain(
     """
     policies = _read(_configured() if file is None else file)
     source, _, subject = user.partition(":")
-    if not subject or source not in {each.value for each in Source}:
+    if not subject or source not in {each.value for each in IdentitySource}:
         raise InputError(
             f"{shortened(user)} doesn't name an asker.",
             fix="Write the kind of log-in before the name: token:ci, oidc:248289, proxy:ann.",
         )
-    identity = Identity(Source(source), subject, groups=frozenset(group or ()))
+    identity = Identity(IdentitySource(source), subject, groups=frozenset(group or ()))
     kind = AssetKind.JOB if job else AssetKind.DATASET
     with asking(tenant=tenant, timeout_seconds=timeout) as reader:
         resolve = resolve_job if job else resolve_dataset
@@ -116,7 +116,7 @@ def neo4j(
         console.raw(script(policies, made))
 
 
-def _view(identity: Identity, spelling: str, decision: Decision) -> Table:
+def _view(identity: Identity, spelling: str, decision: AccessDecision) -> Table:
     table = plain_table("", "")
     table.add_row("asker", shortened(identity.name))
     table.add_row("groups", shortened(", ".join(sorted(identity.groups)) or "none"))

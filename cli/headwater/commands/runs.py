@@ -24,7 +24,7 @@ from headwater.trace_options import parse_duration
 from headwater_analysis import runs as questions
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.errors import AmbiguousError, NotFoundError
-from headwater_analysis.known import KnownKind, Named, RunList, estate_runs, named
+from headwater_analysis.known import KnownKind, NamedNode, RunList, estate_runs, named
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunDetails, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
@@ -289,7 +289,7 @@ def _shown(
 
 
 def _named(
-    find: Callable[[str, Sequence[KnownKind]], Named], of: str, kind: AssetKind | None
+    find: Callable[[str, Sequence[KnownKind]], NamedNode], of: str, kind: AssetKind | None
 ) -> tuple[str | None, str | None]:
     """Return the key or name of a job and of a dataset; one of the two is None."""
     if kind is AssetKind.COLUMN:

@@ -18,7 +18,7 @@ from headwater.stack.paths import private_folder
 _FILE: Final = "logins.json"
 
 
-class Login(BaseModel):
+class SavedLogin(BaseModel):
     """Credential for a server; `token` None: the server is asked without a token."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -36,7 +36,7 @@ class Logins(BaseModel):
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     current: str | None = None
-    servers: dict[str, Login] = {}
+    servers: dict[str, SavedLogin] = {}
 
 
 def path() -> Path:

@@ -15,7 +15,7 @@ with without("numpy", "pandas"):
         JobDetails,
         Known,
         KnownKind,
-        Named,
+        NamedNode,
     )
     from headwater_analysis.runs import RunDetails
 
@@ -31,13 +31,13 @@ _DETAILS: Final[dict[KnownKind, tuple[str, type[Any]]]] = {
 }
 
 
-def named(server: Server, name: str, kinds: Sequence[KnownKind] = ()) -> Named:
+def named(server: Server, name: str, kinds: Sequence[KnownKind] = ()) -> NamedNode:
     """Return the dataset, column, job, consumer or run with a name.
 
     Raises:
         HeadwaterError, AnalysisError: see `Server.get`.
     """
-    return server.get(("named",), Named, {"name": name, "kind": kinds})
+    return server.get(("named",), NamedNode, {"name": name, "kind": kinds})
 
 
 def known(server: Server, name: str, kind: KnownKind | None = None) -> Known:

@@ -72,7 +72,7 @@ _METADATA: Final = TypeAdapter(_Metadata)
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class RemoteIdentity:
     """Shown members of the answer of `/me`.
 
     Attributes:
@@ -144,9 +144,9 @@ class Server:
         """
         return self._ask("GET", path, answer, parameters or {}, None)
 
-    def me(self) -> Me:
+    def me(self) -> RemoteIdentity:
         """Return the identity of the credential; see `get`."""
-        return self.get(("me",), Me)
+        return self.get(("me",), RemoteIdentity)
 
     def post(self, path: Sequence[str], answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
         """Send a POST and return the answer; see `get`. The body is a dataclass or a value of JSON's types."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from headwater_graph.derive import Neighbour, neighbour_of
+from headwater_graph.derive import BatchPositions, neighbour_of
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.facts.registers import Props
 from headwater_graph.keys import interval_identity, interval_key, segment_key
@@ -260,12 +260,12 @@ class Stored:
         self.open = self.open_at = None
         return self.appended(slots_)
 
-    def first(self, place: Place) -> Neighbour:
+    def first(self, place: Place) -> BatchPositions:
         """Return the micro-batch with the lowest batch id. All blocks must be loaded."""
         number = min({*self.closed, *([] if self.open_at is None else [self.open_at])})
         return neighbour_of(next(iter(self.read(place, {}, {number}).values())))
 
-    def last(self, place: Place) -> Neighbour:
+    def last(self, place: Place) -> BatchPositions:
         """Return the micro-batch with the highest batch id. The last block must be loaded."""
         if self.open is not None and self.open_at is not None:
             in_block, slot = blocks.last_of(self.open)
@@ -275,7 +275,7 @@ class Stored:
             in_block, slot = max(blocks.read_closed(self.closed[number]).items(), key=lambda item: item[0])
         batch_id = place.start + number * PLACES + in_block
         if len(slot.shapes) == 1:
-            return Neighbour(place.query, batch_id, positions(place.tenant, slot))
+            return BatchPositions(place.query, batch_id, positions(place.tenant, slot))
         return neighbour_of(put_slot_together(place, batch_id, slot, {}))
 
     def _close(self, number: int, block: OpenBlock) -> dict[str, Any]:

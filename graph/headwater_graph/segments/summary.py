@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from headwater_graph.derive import Neighbour, neighbour_of, next_properties, versions_used
+from headwater_graph.derive import BatchPositions, neighbour_of, next_properties, versions_used
 from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.nodes import IntervalFacts, Variant
 from headwater_graph.facts.registers import Cell, Registers
@@ -229,14 +229,16 @@ class Summary:
             lists=Columns.of(stored),
         )
 
-    def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
-        """Add micro-batches by ascending batch id, after all others; return the last micro-batch as a `Neighbour`."""
+    def add_all(
+        self, tenant: str, intervals: Iterable[IntervalFacts], before: BatchPositions | None
+    ) -> BatchPositions | None:
+        """Add micro-batches by ascending batch id, after all others; return the positions of the last one."""
         for interval in intervals:
             before = self.add(tenant, interval, before)
         return before
 
-    def add(self, tenant: str, interval: IntervalFacts, before: Neighbour | None) -> Neighbour:
-        """Add a micro-batch after all others; return it as a `Neighbour` for the next micro-batch.
+    def add(self, tenant: str, interval: IntervalFacts, before: BatchPositions | None) -> BatchPositions:
+        """Add a micro-batch after all others; return it as a `BatchPositions` for the next micro-batch.
 
         Args:
             before: previous micro-batch, in this segment or an earlier one.
@@ -326,7 +328,7 @@ class Summary:
         if isinstance(dropped, int) and dropped > 0:
             self.late[batch_id] = dropped
 
-    def join_to(self, before: Neighbour, first: Neighbour) -> bool:
+    def join_to(self, before: BatchPositions, first: BatchPositions) -> bool:
         """Correct the link of the first micro-batch to the previous one; return True if anything changed.
 
         Args:
@@ -343,7 +345,7 @@ class Summary:
         self.rewinds += rewinds
         return old != new
 
-    def _joint(self, batch_id: int, before: Neighbour | None, here: Neighbour) -> None:
+    def _joint(self, batch_id: int, before: BatchPositions | None, here: BatchPositions) -> None:
         if before is None:
             return
         properties = next_properties(before, here)
@@ -412,8 +414,8 @@ class Summary:
 
 
 def summarize(
-    tenant: str, intervals: Mapping[int, IntervalFacts], before: Neighbour | None
-) -> tuple[Summary, Neighbour | None]:
-    """Return the summary of micro-batches by ascending batch id, and the last micro-batch as a `Neighbour`."""
+    tenant: str, intervals: Mapping[int, IntervalFacts], before: BatchPositions | None
+) -> tuple[Summary, BatchPositions | None]:
+    """Return the summary of micro-batches by ascending batch id, and the last micro-batch as a `BatchPositions`."""
     summary = Summary()
     return summary, summary.add_all(tenant, intervals.values(), before)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from headwater_graph.derive import Neighbour, neighbour_of
+from headwater_graph.derive import BatchPositions, neighbour_of
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.nodes import IntervalFacts
@@ -94,8 +94,8 @@ class _Segment:
     before: StoredSummary
     after: Summary
     properties: dict[str, Any] | None = None
-    first: Neighbour | None = None
-    last: Neighbour | None = None
+    first: BatchPositions | None = None
+    last: BatchPositions | None = None
     whole: bool = False
 
     @property
@@ -213,7 +213,7 @@ def put_in(
     if layout is None or any(_layout(interval) != layout for interval in stored.values()):
         return None
     after = Summary.of(before)
-    last: Neighbour | None = neighbour_of(facts[earlier])
+    last: BatchPositions | None = neighbour_of(facts[earlier])
     if stored:
         after.take_back(stored)
     after_last = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}

@@ -51,7 +51,7 @@ class Topics:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class DatabaseServer:
     """Tables of a database server: `postgres://db:5432`, `shop.public.orders`.
 
     Attributes:
@@ -96,21 +96,21 @@ class Files:
 PLATFORMS: Final[dict[str, Platform]] = {
     # scheme of the namespace: platform
     "kafka": Topics(),
-    "cassandra": Server("cassandra", 9042),
-    "crate": Server("crate", 5432),
-    "db2": Server("db2", 50000),
-    "hive": Server("hive", 9083),
-    "mariadb": Server("mysql", 3306),
-    "mssql": Server("sqlserver", 1433),
-    "mysql": Server("mysql", 3306),
-    "oceanbase": Server("oceanbase", 2881),
-    "oracle": Server("oracle", 1521),
-    "postgres": Server("postgres", 5432),
-    "postgresql": Server("postgres", 5432),
-    "redshift": Server("redshift", 5439),
-    "sqlserver": Server("sqlserver", 1433),
-    "teradata": Server("teradata", 1025),
-    "trino": Server("trino", 8080),
+    "cassandra": DatabaseServer("cassandra", 9042),
+    "crate": DatabaseServer("crate", 5432),
+    "db2": DatabaseServer("db2", 50000),
+    "hive": DatabaseServer("hive", 9083),
+    "mariadb": DatabaseServer("mysql", 3306),
+    "mssql": DatabaseServer("sqlserver", 1433),
+    "mysql": DatabaseServer("mysql", 3306),
+    "oceanbase": DatabaseServer("oceanbase", 2881),
+    "oracle": DatabaseServer("oracle", 1521),
+    "postgres": DatabaseServer("postgres", 5432),
+    "postgresql": DatabaseServer("postgres", 5432),
+    "redshift": DatabaseServer("redshift", 5439),
+    "sqlserver": DatabaseServer("sqlserver", 1433),
+    "teradata": DatabaseServer("teradata", 1025),
+    "trino": DatabaseServer("trino", 8080),
     **dict.fromkeys(Files.schemes, Files()),
 }
 """Platforms with several spellings. Any other platform has one spelling."""

@@ -11,8 +11,8 @@ from typing import Any
 from headwater_analysis.errors import NotFoundError
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.visibility import Visible
-from headwater_server.authorization.policies import Decision, Policies, Resource
-from headwater_server.identity import Identity, Source
+from headwater_server.authorization.policies import AccessDecision, Policies, Resource
+from headwater_server.identity import Identity, IdentitySource
 
 log = logging.getLogger("headwater.serve")
 
@@ -106,15 +106,15 @@ def _probe(resource: Resource) -> Resource:
 
 
 @lru_cache(maxsize=_MOST_IDENTITIES)
-def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
+def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> AccessDecision:
     """Decide about the whole graph, cached by identity: each question needs this for its filter and for the audit."""
-    if identity.source is Source.SERVER:
-        return Decision(allowed=True, policies=())
+    if identity.source is IdentitySource.SERVER:
+        return AccessDecision(allowed=True, policies=())
     (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
     return decision
 
 
-def decided_about(policies: Policies, identity: Identity, reader: Reader, kind: str, key: str) -> Decision:
+def decided_about(policies: Policies, identity: Identity, reader: Reader, kind: str, key: str) -> AccessDecision:
     """Decide about one asset. An identity that may see everything sees it, whatever the policies of `read`.
 
     Args:

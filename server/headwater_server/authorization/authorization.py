@@ -14,7 +14,7 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_schemas.visible import visible as shown
 from headwater_server.authorization.assets import compiled, may_see_everything
-from headwater_server.authorization.policies import AccessFileError, Decision, Policies
+from headwater_server.authorization.policies import AccessDecision, AccessFileError, Policies
 from headwater_server.identity import Identity
 
 log = logging.getLogger("headwater.serve")
@@ -120,7 +120,7 @@ class Authorization:
                 return found.visible
             return self._compile(policies, key, identity, reader)
 
-    def everything(self, identity: Identity, tenant: str) -> Decision:
+    def everything(self, identity: Identity, tenant: str) -> AccessDecision:
         """Decide if an identity may see everything of a tenant."""
         return may_see_everything(self._current(), identity, tenant)
 

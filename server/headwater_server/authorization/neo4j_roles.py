@@ -25,7 +25,7 @@ from headwater_analysis.visibility import Visible
 from headwater_graph.keys import ASSET, SCOPE
 from headwater_server.authorization.assets import compiled, every_job_visible, may_see_everything
 from headwater_server.authorization.policies import Policies
-from headwater_server.identity import Identity, Source
+from headwater_server.identity import Identity, IdentitySource
 
 GRANTED: Final[tuple[str, ...]] = (
     *("READS", "WRITES", "GOES_INTO", "HAS_COLUMN", "OF", "USED", "IN_QUERY", "CHILD_OF", "CONSUMED", "PRODUCED"),
@@ -66,7 +66,7 @@ class RoleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class DatabaseRole:
     """Role of a group.
 
     Attributes:
@@ -80,7 +80,7 @@ class Role:
     statements: Sequence[str]
 
 
-def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
+def roles(policies: Policies, reader: Reader, database: str) -> list[DatabaseRole]:
     """Make the role of each group that the policies name, in order.
 
     Args:
@@ -103,7 +103,7 @@ def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
     return [_role(policies, reader, database, group, name) for name, group in names.items()]
 
 
-def script(policies: Policies, made: Iterable[Role]) -> str:
+def script(policies: Policies, made: Iterable[DatabaseRole]) -> str:
     """Make the script for cypher-shell or Neo4j Browser, with a comment before each role."""
     parts = [_HEADER + (_OF_USERS if policies.names_users else "")]
     for role in made:
@@ -117,8 +117,8 @@ def _role_name(group: str) -> str:
     return "headwater_" + re.sub(r"[^A-Za-z0-9_]", "_", group)
 
 
-def _role(policies: Policies, reader: Reader, database: str, group: str, name: str) -> Role:
-    identity = Identity(Source.OIDC, "", groups=frozenset({group}))
+def _role(policies: Policies, reader: Reader, database: str, group: str, name: str) -> DatabaseRole:
+    identity = Identity(IdentitySource.OIDC, "", groups=frozenset({group}))
     graph, to = f"ON GRAPH {_quoted(database)}", f"TO {_quoted(name)}"
     first = [f"CREATE OR REPLACE ROLE {_quoted(name)}"]
     access = f"GRANT ACCESS ON DATABASE {_quoted(database)} {to}"
@@ -129,10 +129,10 @@ def _role(policies: Policies, reader: Reader, database: str, group: str, name: s
             f"GRANT MATCH {{*}} {graph} RELATIONSHIPS * {to}",
             access,
         ]
-        return Role(group, name, about, [*first, *granted])
+        return DatabaseRole(group, name, about, [*first, *granted])
     visible = compiled(policies, identity, reader)
     if not visible.scopes and not visible.also:
-        return Role(group, name, ["Nothing"], first)
+        return DatabaseRole(group, name, ["Nothing"], first)
     types, about = GRANTED, list(_about(visible))
     if every_job_visible(policies, identity, reader, visible):
         types = (*GRANTED, *sorted(OF_JOBS))
@@ -149,7 +149,7 @@ def _role(policies: Policies, reader: Reader, database: str, group: str, name: s
         f"GRANT MATCH {{*}} {graph} RELATIONSHIPS {', '.join(types)} {to}",
         access,
     ]
-    return Role(group, name, about, statements)
+    return DatabaseRole(group, name, about, statements)
 
 
 def _about(visible: Visible) -> Iterator[str]:

@@ -47,7 +47,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AccessDecision:
     """Decision about one resource.
 
     Attributes:
@@ -128,7 +128,7 @@ class Policies:
         """Attributes that the policies read. Decisions don't depend on other attributes."""
         return _attributes(self.text)
 
-    def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[Decision]:
+    def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[AccessDecision]:
         """Decide about resources, in their order. Resources that no policy can distinguish are decided once.
 
         Args:
@@ -154,7 +154,7 @@ class Policies:
             asked.append(request_numbers[distinct])
         ids = _ids(self.text)
         decisions = [
-            Decision(
+            AccessDecision(
                 found.allowed and not found.diagnostics.errors,
                 tuple(name for key, name in ids.items() if key in found.diagnostics.reasons),
                 tuple(map(_one_line, found.diagnostics.errors)),

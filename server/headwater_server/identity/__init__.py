@@ -9,9 +9,9 @@ from headwater_server.identity.identity import (
     NOBODY,
     SERVER,
     Identity,
+    IdentitySource,
     Scope,
-    Source,
     identity_of,
 )
 
-__all__ = ["ANONYMOUS", "ANONYMOUS_READER", "NOBODY", "SERVER", "Identity", "Scope", "Source", "identity_of"]
+__all__ = ["ANONYMOUS", "ANONYMOUS_READER", "NOBODY", "SERVER", "Identity", "IdentitySource", "Scope", "identity_of"]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headwater_server.identity.credentials import CredentialError, CredentialFault
-from headwater_server.identity.identity import Identity, Scope, Source
+from headwater_server.identity.identity import Identity, IdentitySource, Scope
 
 PEER_CERTIFICATE = "headwater.peer_certificate"
 """Key in a request's `state` of the client's certificate, as `ssl.SSLSocket.getpeercert` decodes it."""
@@ -36,7 +36,7 @@ def identity_in(certificate: Mapping[str, Any], scopes: frozenset[Scope]) -> Ide
     if not names or not names[0].strip():
         raise CredentialError(CredentialFault.CERTIFICATE, "The client certificate has no name.")
     return Identity(
-        Source.CERTIFICATE,
+        IdentitySource.CERTIFICATE,
         names[0],
         groups=frozenset(value for kind, value in subject if kind == "organizationalUnitName"),
         scopes=scopes,

@@ -31,7 +31,7 @@ class Scope(StrEnum):
     """See rules that decide about other identities."""
 
 
-class Source(StrEnum):
+class IdentitySource(StrEnum):
     """Ways in which an identity is established."""
 
     SERVER = "server"
@@ -58,7 +58,7 @@ class Identity:
         shown_name: display name of a person. It isn't unique, and no decision depends on it; empty if unknown.
     """
 
-    source: Source
+    source: IdentitySource
     subject: str
     tenant: str | None = None
     groups: frozenset[str] = frozenset()
@@ -72,16 +72,18 @@ class Identity:
         return f"{self.source}:{self.subject}"
 
 
-SERVER = Identity(Source.SERVER, "", scopes=frozenset(Scope))
+SERVER = Identity(IdentitySource.SERVER, "", scopes=frozenset(Scope))
 """Identity of the server itself, for health checks and rules that it checks in the background."""
 
-ANONYMOUS = Identity(Source.ANONYMOUS, "", scopes=frozenset(Scope))
+ANONYMOUS = Identity(IdentitySource.ANONYMOUS, "", scopes=frozenset(Scope))
 """Identity of everybody if no way to log in is configured: only on a loopback address."""
 
-ANONYMOUS_READER = Identity(Source.ANONYMOUS, "", scopes=frozenset({Scope.READ, Scope.EXPRESSIONS, Scope.OPERATE}))
+ANONYMOUS_READER = Identity(
+    IdentitySource.ANONYMOUS, "", scopes=frozenset({Scope.READ, Scope.EXPRESSIONS, Scope.OPERATE})
+)
 """Identity of everybody without a credential if `serve.allow_anonymous_reads` is set."""
 
-NOBODY = Identity(Source.ANONYMOUS, "")
+NOBODY = Identity(IdentitySource.ANONYMOUS, "")
 """Identity of every asker of an open route, whose credential isn't checked."""
 
 

@@ -30,7 +30,7 @@ from authlib.integrations.httpx_client import AsyncOAuth2Client
 from headwater_schemas.clock import utc_now
 from headwater_schemas.visible import visible
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
-from headwater_server.identity.identity import Source
+from headwater_server.identity.identity import IdentitySource
 from headwater_server.identity.oidc import InvalidTokenError, JwtVerifier
 from headwater_server.identity.provider import Metadata, Provider
 from headwater_server.identity.sessions import Grant, Sessions
@@ -248,7 +248,9 @@ class Login:
         if before is not None and claims["sub"] != before.identity.subject:
             raise InvalidTokenError("the ID token is another person's")
         scopes = self._verifier.scopes({"scope": answer.get("scope") or ""})
-        return Grant(self._verifier.identity(Source.SESSION, claims, scopes), id_token, _refresh_token(answer, before))
+        return Grant(
+            self._verifier.identity(IdentitySource.SESSION, claims, scopes), id_token, _refresh_token(answer, before)
+        )
 
     async def _exchanged(self, **given: Any) -> Mapping[str, Any]:
         """Return the answer of the token endpoint.

@@ -27,7 +27,7 @@ from joserfc.errors import ExpiredTokenError, JoseError
 
 from headwater_schemas.clock import utc_now
 from headwater_server.identity.credentials import CredentialError, CredentialFault
-from headwater_server.identity.identity import Identity, Scope, Source
+from headwater_server.identity.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.provider import Provider
 
 log = logging.getLogger("headwater.serve")
@@ -138,7 +138,7 @@ class JwtVerifier:
             sub={"essential": True},
         )
 
-    def identity(self, source: Source, claims: Mapping[str, Any], scopes: frozenset[Scope]) -> Identity:
+    def identity(self, source: IdentitySource, claims: Mapping[str, Any], scopes: frozenset[Scope]) -> Identity:
         """Identity of the subject of valid claims.
 
         Raises:
@@ -192,7 +192,7 @@ class OidcVerifier:
         try:
             claims = await self._verifier.claims(token, self._audience)
             _check_access_token(claims)
-            return self._verifier.identity(Source.OIDC, claims, self._verifier.scopes(claims))
+            return self._verifier.identity(IdentitySource.OIDC, claims, self._verifier.scopes(claims))
         except InvalidTokenError as error:
             log.info("Bearer token refused: %s.", error.reason)
             raise

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
 
 from headwater_server.identity.credentials import CredentialError, CredentialFault
-from headwater_server.identity.identity import Identity, Scope, Source
+from headwater_server.identity.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.lists import Network, items
 
 SECRET_HEADER = "X-Headwater-Proxy-Secret"  # noqa: S105 - the name of a header
@@ -62,7 +62,7 @@ class TrustedProxy:
         if not (user := named[0].strip()):
             return None
         groups = frozenset(group for text in listed for group in items(text))
-        return Identity(Source.PROXY, user, groups=groups, scopes=self.scopes)
+        return Identity(IdentitySource.PROXY, user, groups=groups, scopes=self.scopes)
 
     def _is_from_proxy(self, scope: AsgiScope) -> bool:
         """Return True if the connection comes from one of the networks."""

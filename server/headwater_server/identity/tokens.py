@@ -30,7 +30,7 @@ import msgspec
 
 from headwater_schemas.clock import utc_now
 from headwater_server.identity.credentials import CredentialError, CredentialFault
-from headwater_server.identity.identity import Identity, Scope, Source
+from headwater_server.identity.identity import Identity, IdentitySource, Scope
 
 log = logging.getLogger("headwater.serve")
 
@@ -66,7 +66,7 @@ class ApiToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def identity(self) -> Identity:
         """Identity of the token's holder."""
         return Identity(
-            Source.TOKEN, self.name, self.tenant, frozenset(self.groups), frozenset(self.scopes), self.expires
+            IdentitySource.TOKEN, self.name, self.tenant, frozenset(self.groups), frozenset(self.scopes), self.expires
         )
 
 

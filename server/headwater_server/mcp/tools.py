@@ -226,7 +226,7 @@ class ArgumentsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ToolOperation:
     """An operation, as the OpenAPI document describes it.
 
     Attributes:
@@ -252,7 +252,7 @@ class BoundTool:
     """A tool with its operations, as the OpenAPI document describes them."""
 
     tool: Tool
-    operations: Mapping[str, Operation]
+    operations: Mapping[str, ToolOperation]
     input_schema: Mapping[str, Any]
 
     @property
@@ -344,9 +344,9 @@ def bound_tools(document: Mapping[str, Any]) -> dict[str, BoundTool]:
     return {tool.name: _bound(tool, operations) for tool in TOOLS}
 
 
-def _operation(path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Operation:
+def _operation(path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> ToolOperation:
     parameters = operation.get("parameters", ())
-    return Operation(
+    return ToolOperation(
         path,
         {each["name"]: _schema(each, schemas) for each in parameters},
         frozenset(each["name"] for each in parameters if each["in"] == "query" and each.get("required")),
@@ -377,7 +377,7 @@ def _resolved(value: Any, schemas: Mapping[str, Any]) -> Any:
     return {name: _resolved(each, schemas) for name, each in value.items()}
 
 
-def _bound(tool: Tool, every: Mapping[str, Operation]) -> BoundTool:
+def _bound(tool: Tool, every: Mapping[str, ToolOperation]) -> BoundTool:
     operations = {target.operation: every[target.operation] for target in tool.targets}
     properties: dict[str, Any] = {}
     for target in tool.targets:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from headwater_server.identity import NOBODY, Identity, Scope, Source
+from headwater_server.identity import NOBODY, Identity, IdentitySource, Scope
 from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
 from headwater_server.identity.identity import IDENTITY
@@ -100,7 +100,7 @@ def _check(identity: Identity, needs: Needs) -> None:
     """
     if not isinstance(needs, Scope) or needs in identity.scopes:
         return
-    if identity.source is Source.ANONYMOUS:
+    if identity.source is IdentitySource.ANONYMOUS:
         raise CredentialError(CredentialFault.MISSING, _MISSING)
     raise CredentialError(
         CredentialFault.SCOPE, f"This request needs the scope `{needs}`, which the credential doesn't give."

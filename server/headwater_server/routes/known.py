@@ -17,7 +17,7 @@ from headwater_analysis.known import (
     JobDetails,
     JobList,
     KnownKind,
-    Named,
+    NamedNode,
     RunList,
     broken_chains,
     column_details,
@@ -131,7 +131,7 @@ def gaps(page: Paged, ask: Ask) -> Response:
     return ask(lambda reader: broken_chains(reader, **page))
 
 
-@router.get("/named", response_model=Named, operation_id="named")
+@router.get("/named", response_model=NamedNode, operation_id="named")
 def what_is_named(
     ask: Ask,
     name: Annotated[

@@ -9,7 +9,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from headwater_server.asking import Graph, answered, area
-from headwater_server.identity import Scope, Source, identity_of
+from headwater_server.identity import IdentitySource, Scope, identity_of
 from headwater_server.identity.authentication import Authentication
 from headwater_server.middleware.identify import LOGIN_PATH
 from headwater_server.scoped import Access
@@ -33,7 +33,7 @@ class Me:
         login: address at which people log in, relative to the page's; null: there is no log-in.
     """
 
-    source: Source
+    source: IdentitySource
     subject: str
     name: str
     tenant: str

@@ -88,7 +88,7 @@ def test_what_was_recorded_and_what_has_changed_since(clean_database: Driver, re
         "in": (["25..26"], [], True),
         "mid": (["20..30"], [], True),
     }
-    assert writers(reader) == {}
+    assert writers(reader) == {"files": ["second 1-2"], "mid": ["first 1-2"], "report": ["report None-None"]}
     record(clean_database, reader, 3)
 
     good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
@@ -120,7 +120,7 @@ def test_a_late_micro_batch_that_read_the_bad_records(clean_database: Driver, re
     write(clean_database, late)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-3"], ["UNKNOWN"], False)}
-    assert writers(reader) == {}
+    assert writers(reader) == {"files": ["second 2-3"]}
     record(clean_database, reader, 2)
 
 
@@ -131,7 +131,7 @@ def test_a_micro_batch_after_the_last_one_that_was_recorded(clean_database: Driv
     write(clean_database, late)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-9"], [], True)}
-    assert writers(reader) == {}
+    assert writers(reader) == {"files": ["second 8-9"]}
 
 
 def test_micro_batches_that_were_recovered_from_a_checkpoint(clean_database: Driver, reader: Reader) -> None:
@@ -143,5 +143,5 @@ def test_micro_batches_that_were_recovered_from_a_checkpoint(clean_database: Dri
     write(clean_database, recovered)
     assert changes(reader) == [("files", "CHANGED")]
     assert changed(reader) == {"files": (["part-2", "part-3"], ["UNKNOWN"], False)}
-    assert writers(reader) == {}
+    assert writers(reader) == {"files": ["second 2-3"]}
     record(clean_database, reader, 2)

@@ -88,7 +88,7 @@ def test_from_the_opening_to_the_resolution(followed_pipeline: dict[str, str], h
     assert "reopen it first" in headwater("incident", "ack", name, status=2)["error"]["message"]
     assert headwater("incident", "reopen", name)["details"]["brief"]["status"] == "Assigned"
     shown = headwater("incident", "show", name)
-    assert [each["action"] for each in shown["history"]][-2:] == ["RESOLVED", "REOPENED"]
+    assert [each["action"] for each in shown["history"]][-3:] == ["RESOLVED", "REOPENED", "REACHED"]
     assert names(shown) == []
     assert headwater("graph", "verify")["holds"]
 

@@ -95,7 +95,9 @@ def test_as_by_the_commands(
             assert headwater("gate", CLEAN, "--partition", "day=7")["is_free"]
             # The server also publishes the commands' actions.
             acked = headwater("incident", "ack", name)
-            assert (acked["in_graph"], acked["details"]["brief"]["status"]) == (True, "Ack")
+            assert (acked["in_graph"], acked["details"]["brief"]["status"]) == (True, "Ack"), acked["details"][
+                "history"
+            ]
             assert acked["details"]["history"][-1]["by"] == "tests"
             more = headwater("incident", "open", "More", "--dataset", CLEAN, "--partition", "day=9")
             assert (more["was_open"], more["details"]["brief"]["scope"]) == (

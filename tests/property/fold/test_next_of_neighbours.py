@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_graph.derive import Neighbour, next_properties
+from headwater_graph.derive import BatchPositions, next_properties
 from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.registers import Props
 
@@ -63,5 +63,5 @@ def test_next_says_what_each_partition_says(
     if goes_on:
         late = {part: (start + length, late.get(part, (0, 1))[1]) for part, (start, length) in early.items()}
     before, after = position(early, early_id), position(late, late_id)
-    found = next_properties(Neighbour("q", 1, {USE: before}), Neighbour("q", 2, {USE: after}))
+    found = next_properties(BatchPositions("q", 1, {USE: before}), BatchPositions("q", 2, {USE: after}))
     assert found == expected(before, after, early.keys() & late.keys())

@@ -16,7 +16,7 @@ import pytest
 
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.file import AuditFile, lines_of, rotated
-from headwater_audit.verifying import Fault
+from headwater_audit.verifying import AuditFault
 from headwater_audit.writer import AuditWriter, Commit
 from support.audit import file_writer, record, signer, verified, write
 from support.waiting import eventually, patience
@@ -103,8 +103,8 @@ def test_an_unfinished_line_of_a_killed_process_is_told_apart(tmp_path: Path) ->
     path.write_bytes(b"\n".join(lines))
     found = verified(lines_of([path]))
     assert [(each.fault, each.place) for each in found.findings] == [
-        (Fault.REMOVED, f"{path}:6"),
-        (Fault.NOT_A_LINE, f"{path}:5"),
+        (AuditFault.REMOVED, f"{path}:6"),
+        (AuditFault.NOT_A_LINE, f"{path}:5"),
     ]
 
 

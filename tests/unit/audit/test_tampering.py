@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_audit.chain import canonical, digest
 from headwater_audit.signing import Signer
-from headwater_audit.verifying import Fault, Verification
+from headwater_audit.verifying import AuditFault, Verification
 from headwater_audit.writer import AuditWriter
 from support.audit import Memory, chain_of, placed, record, signer, verified, write
 from support.examples import examples
@@ -129,7 +129,7 @@ def test_an_inserted_line_that_is_none_is_found(at: int, garbage: bytes) -> None
 def test_an_inserted_chain_of_somebody_without_the_key_is_found(at: int, count: int) -> None:
     found = verified(placed([*LINES[:at], *chain_of(count), *LINES[at:]]), [KEY.public])
     assert found.found
-    assert Fault.SIGNATURE in {finding.fault for finding in found.findings}
+    assert AuditFault.SIGNATURE in {finding.fault for finding in found.findings}
 
 
 def test_a_whole_chain_that_is_removed_is_found() -> None:
@@ -142,13 +142,13 @@ def test_a_line_says_where_and_what(subtests: pytest.Subtests) -> None:
     lines = chain_of(3, head_records=100)  # OPENED, three records, CLOSED
     changed = lines[2].replace(b"ci", b"me")
     cases = {
-        Fault.CHANGED: ([*lines[:2], changed, *lines[3:]], ["a:3"]),
-        Fault.REWRITTEN: ([*lines[:2], rehashed(json.loads(changed)), *lines[3:]], ["a:4"]),
-        Fault.GAP: ([*lines[:2], *lines[3:]], ["a:3"]),
-        Fault.REPEATED: ([*lines[:3], lines[1], *lines[3:]], ["a:4"]),
-        Fault.BEGINNING: (lines[1:], ["a:1"]),
-        Fault.AFTER_END: ([*lines, lines[3]], ["a:6"]),
-        Fault.NOT_A_LINE: ([*lines[:2], b"{", *lines[2:]], ["a:3"]),
+        AuditFault.CHANGED: ([*lines[:2], changed, *lines[3:]], ["a:3"]),
+        AuditFault.REWRITTEN: ([*lines[:2], rehashed(json.loads(changed)), *lines[3:]], ["a:4"]),
+        AuditFault.GAP: ([*lines[:2], *lines[3:]], ["a:3"]),
+        AuditFault.REPEATED: ([*lines[:3], lines[1], *lines[3:]], ["a:4"]),
+        AuditFault.BEGINNING: (lines[1:], ["a:1"]),
+        AuditFault.AFTER_END: ([*lines, lines[3]], ["a:6"]),
+        AuditFault.NOT_A_LINE: ([*lines[:2], b"{", *lines[2:]], ["a:3"]),
     }
     for fault, (tampered, places) in cases.items():
         with subtests.test(fault=fault):
@@ -160,7 +160,7 @@ def test_the_end_that_is_cut_off_shows_by_an_earlier_head() -> None:
     before = verified(placed(LINES), [KEY.public])
     for count in range(len(LINES)):
         cut = verified(placed(LINES[:count]), [KEY.public], before.heads)
-        assert Fault.END in {finding.fault for finding in cut.findings}
+        assert AuditFault.END in {finding.fault for finding in cut.findings}
     for count in range(len(LINES)):
         # Of a file that grew since, nothing is missing.
         earlier = verified(placed(LINES[:count]), [KEY.public])
@@ -194,5 +194,5 @@ def test_another_key_is_not_this_one() -> None:
     forged = chain_of(3, by=other)
     assert not verified(placed(forged), [other.public]).found
     found = verified(placed(forged), [KEY.public])
-    assert {finding.fault for finding in found.findings} == {Fault.SIGNATURE}
+    assert {finding.fault for finding in found.findings} == {AuditFault.SIGNATURE}
     assert found.found == found.heads_checked == 2

@@ -57,7 +57,7 @@ def ask(token: str | None = None) -> Any:
 
 def test_a_server_is_chosen_before_a_database_and_a_log_in_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen_server() is None
-    logins.write(logins.Logins(current=HOME, servers={HOME: logins.Login(token=SecretStr("hw_a"))}))
+    logins.write(logins.Logins(current=HOME, servers={HOME: logins.SavedLogin(token=SecretStr("hw_a"))}))
     found = chosen_server()
     assert found is not None
     assert found.token is not None
@@ -78,7 +78,7 @@ def test_a_server_is_chosen_before_a_database_and_a_log_in_after_it(monkeypatch:
 
 
 def test_a_log_in_is_sent_to_its_own_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    logins.write(logins.Logins(current=HOME, servers={HOME: logins.Login(token=SecretStr("hw_a"))}))
+    logins.write(logins.Logins(current=HOME, servers={HOME: logins.SavedLogin(token=SecretStr("hw_a"))}))
     monkeypatch.setenv("HEADWATER_URL", "https://elsewhere.example.org")
     found = chosen_server()
     assert found is not None

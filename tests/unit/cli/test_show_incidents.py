@@ -175,12 +175,12 @@ def test_parts_that_are_new_or_gone_since_the_record() -> None:
         ReachChange(dataset="n/g", change="CLEARED", by=(run,)),
     )
     assert views.changed_lines(replace(RECORDED, changes=changes)) == [
-        "  n/a: new: 2, 3, by n/enrich batches 7 and 8, n/enrich (run r); gone: 1",
+        "  n/a: new: 2, 3, by enrich batches 7..9, enrich (run r); gone: 1",
         "  n/b: new: 2; not exact: some parts aren't listed in full",
         "  n/c: not exact: some parts aren't listed in full",
         "  n/d: only the certainty of some parts changed",
-        "  n/f: reached by n/enrich (run r)",
-        "  n/g: reached by n/enrich (run r); clean again",
+        "  n/f: reached by enrich (run r)",
+        "  n/g: reached by enrich (run r); clean again",
     ]
     many = tuple(ReachChange(dataset=f"n/{number}", change="CHANGED") for number in range(MOST_ROWS + 2))
     assert views.changed_lines(replace(RECORDED, changes=many))[MOST_ROWS:] == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_graph import keys
-from headwater_graph.derive import Neighbour, marked, neighbour, next_properties, skipped, versions_used
+from headwater_graph.derive import BatchPositions, marked, neighbour, next_properties, skipped, versions_used
 from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.registers import Props
 
@@ -81,7 +81,9 @@ NEIGHBOURS: list[tuple[Props, Props, Props]] = [
 def test_neighbours_fit_together_or_not(subtests: pytest.Subtests) -> None:
     for before, after, properties in NEIGHBOURS:
         with subtests.test(before=before, after=after):
-            found = next_properties(Neighbour("query-key", 3, {USE: before}), Neighbour("query-key", 4, {USE: after}))
+            found = next_properties(
+                BatchPositions("query-key", 3, {USE: before}), BatchPositions("query-key", 4, {USE: after})
+            )
             assert found == properties
 
 
@@ -89,15 +91,15 @@ def test_batches_between_neighbours_are_missing_and_positions_are_not_compared(s
     for batch_id, missing in ((5, 1), (7, 3), (3, -1)):
         with subtests.test(batch_id=batch_id):
             early, late = {USE: kafka(0, 5)}, {USE: kafka(6, 9)}
-            found = next_properties(Neighbour("query-key", 3, early), Neighbour("query-key", batch_id, late))
+            found = next_properties(BatchPositions("query-key", 3, early), BatchPositions("query-key", batch_id, late))
             assert found == {"missing": missing}
 
 
 def test_what_is_written_has_no_gaps_and_what_one_of_them_used_is_not_compared() -> None:
     written = UseKey(RelType.PRODUCED, "dataset-key", 0)
     other = UseKey(RelType.CONSUMED, "other-key", 0)
-    early = Neighbour("query-key", 3, {written: kafka(0, 5), other: kafka(0, 5)})
-    late = Neighbour("query-key", 4, {written: kafka(6, 9), USE: kafka(6, 9)})
+    early = BatchPositions("query-key", 3, {written: kafka(0, 5), other: kafka(0, 5)})
+    late = BatchPositions("query-key", 4, {written: kafka(6, 9), USE: kafka(6, 9)})
     assert next_properties(early, late) == {}
 
 
@@ -113,17 +115,20 @@ def test_what_is_skipped_of_a_topic_that_was_made_anew(subtests: pytest.Subtests
     ]
     for early, late, batch_id, found in cases:
         with subtests.test(early=early, late=late, batch_id=batch_id):
-            before, after = Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", batch_id, {USE: late})
+            before, after = (
+                BatchPositions("query-key", 3, {USE: early}),
+                BatchPositions("query-key", batch_id, {USE: late}),
+            )
             assert skipped(before, after) == found
     written = UseKey(RelType.PRODUCED, "dataset-key", 0)
-    before, after = (Neighbour("query-key", n, {written: kafka(n, n, topic_id=str(n))}) for n in (3, 4))
+    before, after = (BatchPositions("query-key", n, {written: kafka(n, n, topic_id=str(n))}) for n in (3, 4))
     assert skipped(before, after) == []
 
 
 def test_of_several_partitions_those_are_named_that_do_not_fit() -> None:
     early = kafka(0, 0, partitions=[0, 1, 2], to_exclusive=[5, 6, 7], **{"from": [0, 0, 0]})
     late = kafka(0, 0, partitions=[0, 1, 2], to_exclusive=[9, 9, 9], **{"from": [5, 7, 6]})
-    found = next_properties(Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", 4, {USE: late}))
+    found = next_properties(BatchPositions("query-key", 3, {USE: early}), BatchPositions("query-key", 4, {USE: late}))
     gaps = {"gap_datasets": ["dataset-key"], "gap_partitions": [1], "gap_from": [6], "gap_to_exclusive": [7]}
     assert found == {**gaps, **overlap(6, 7), "overlap_partitions": [2]}
 
@@ -131,7 +136,7 @@ def test_of_several_partitions_those_are_named_that_do_not_fit() -> None:
 def test_offsets_that_are_equal_are_those_of_other_partitions() -> None:
     early = kafka(0, 0, partitions=[0, 1], to_exclusive=[5, 6], **{"from": [0, 0]})
     late = kafka(0, 0, partitions=[1, 2], to_exclusive=[9, 9], **{"from": [5, 6]})
-    found = next_properties(Neighbour("query-key", 3, {USE: early}), Neighbour("query-key", 4, {USE: late}))
+    found = next_properties(BatchPositions("query-key", 3, {USE: early}), BatchPositions("query-key", 4, {USE: late}))
     assert found == {**overlap(5, 6), "overlap_partitions": [1]}
 
 
@@ -159,4 +164,4 @@ def test_a_neighbour_has_the_positions_of_its_uses_that_have_one() -> None:
         UseKey(RelType.PRODUCED, "written", 0): {"position": ("stamp", kafka(0, 5))},
     }
     written = UseKey(RelType.PRODUCED, "written", 0)
-    assert neighbour("query-key", 7, uses) == Neighbour("query-key", 7, {USE: FILE_SET, written: kafka(0, 5)})
+    assert neighbour("query-key", 7, uses) == BatchPositions("query-key", 7, {USE: FILE_SET, written: kafka(0, 5)})

@@ -19,7 +19,7 @@ from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestio
 from headwater_analysis.reader import Reader
 from headwater_server.app import openapi_document
 from headwater_server.asking import answered
-from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.middleware.answers import wants_gzip
 from headwater_server.routes import impact as impact_routes
@@ -151,7 +151,7 @@ def test_an_answer_that_is_known_is_not_sent_again(asked: list[LineageQuestion])
 
 def test_the_state_of_the_graph_changes_no_tag_and_is_hidden_from_whom_answers_are_filtered() -> None:
     def asked(graph: GraphState, *, filtered: bool = False) -> tuple[str, dict[str, Any]]:
-        asker = Identity(Source.TOKEN, "ci", scopes=frozenset(Scope))
+        asker = Identity(IdentitySource.TOKEN, "ci", scopes=frozenset(Scope))
         request = Request({"type": "http", "method": "GET", "headers": [], IDENTITY: asker})
         answer = answered(request, Extent("3"), graph=graph, filtered=filtered)
         return answer.headers["etag"], json.loads(bytes(answer.body))

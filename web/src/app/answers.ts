@@ -706,6 +706,8 @@ export interface Hop {
   why: string;
 }
 
+export type IdentitySource = "server" | "anonymous" | "token" | "oidc" | "session" | "proxy" | "certificate";
+
 export interface Impact {
   change: ImpactChange;
   type: ChangeType;
@@ -943,7 +945,7 @@ export interface JobDetails {
   tags: Tag[];
   criticality: string | null;
   declared: Declared | null;
-  source: JobSource | null;
+  source: Source | null;
   inputs: DatasetUse[];
   inputs_total: number;
   outputs: DatasetUse[];
@@ -1186,7 +1188,7 @@ export interface MostUsed {
   incidents?: IncidentMarks;
 }
 
-export interface Named {
+export interface NamedNode {
   kind: KnownKind;
   key: string;
   name: string;
@@ -1472,6 +1474,8 @@ export type Provenance = "UNKNOWN" | "OBSERVED" | "RECONCILED";
 
 export interface PublishedAction {
   incident: string;
+  event_id: string;
+  at: string;
   was_open: boolean;
   left: string | null;
   graph: GraphState;
@@ -1521,6 +1525,7 @@ export interface ReachChange {
   change: string;
   new: Part[];
   gone: Part[];
+  by: Step[];
   exact: boolean;
 }
 
@@ -1907,6 +1912,15 @@ export interface Side {
   incomplete: boolean;
 }
 
+export interface Source {
+  type: string | null;
+  url: string | null;
+  repo: string | null;
+  path: string | null;
+  version: string | null;
+  branch: string | null;
+}
+
 export interface Spreading {
   query_id: string;
   query_name: string | null;
@@ -2223,23 +2237,12 @@ export interface WritingStep {
 
 export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
 
-export interface JobSource {
-  type: string | null;
-  url: string | null;
-  repo: string | null;
-  path: string | null;
-  version: string | null;
-  branch: string | null;
-}
-
 export interface SchemasSchemaChange {
   change: DiffChange;
   column: string;
   before: FieldType | null;
   after: FieldType | null;
 }
-
-export type IdentitySource = "server" | "anonymous" | "token" | "oidc" | "session" | "proxy" | "certificate";
 
 export interface FieldProblem {
   field: string;

@@ -34,7 +34,7 @@ _KEPT_BATCHES: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingStep:
+class PlannedWriting:
     """A step that writes data again.
 
     Attributes:
@@ -51,7 +51,9 @@ class WritingStep:
     reruns: Mapping[str, list[Rerun]]
 
 
-def writing_step(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> WritingStep:
+def writing_step(
+    context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]
+) -> PlannedWriting:
     """Find all facts for writing the output of a group again.
 
     Args:
@@ -77,7 +79,7 @@ def job_name(job: Asset | None) -> str:
     return "a job" if job is None else job.name
 
 
-def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> WritingStep:
+def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted: frozenset[str]) -> PlannedWriting:
     briefs, outputs = runs_of(group), _outputs(group)
     job = group.steps[0].hop.step.job
     keys = [run_key(context.tx.tenant, run.run_id) for run in briefs]
@@ -102,7 +104,7 @@ def _rerun(context: Context, group: RepairGroup, commands: PlanCommands, tainted
     return replace(step, reruns=reruns(context, runs, appended, tainted))
 
 
-def _reprocess(context: Context, group: RepairGroup, commands: PlanCommands) -> WritingStep:
+def _reprocess(context: Context, group: RepairGroup, commands: PlanCommands) -> PlannedWriting:
     first = group.steps[0].hop.step
     replay = query_replay(context, [step.hop for step in group.steps])
     briefs, outputs = runs_of(group), _outputs(group)
@@ -127,7 +129,7 @@ def _step(
     notes: list[str],
     fields: dict[str, Any],
     appended: tuple[Part, ...],
-) -> WritingStep:
+) -> PlannedWriting:
     outputs = _outputs(group)
     skip = _skipped(group)
     unsure = (step.hop.why for step in group.steps if step.hop.overall is not Certainty.EXACT and step.hop.why)
@@ -148,7 +150,7 @@ def _step(
         "notes": tuple(notes),
         "sql": sql,
     }
-    return WritingStep(kind=kind, fields={**common, **fields}, appended=appended, reruns={})
+    return PlannedWriting(kind=kind, fields={**common, **fields}, appended=appended, reruns={})
 
 
 def _outputs(group: RepairGroup) -> tuple[Part, ...]:

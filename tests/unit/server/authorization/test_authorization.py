@@ -19,7 +19,7 @@ from headwater_graph.keys import dataset_key
 from headwater_server.authorization import AccessFileError, Authorization, Policies
 from headwater_server.authorization import authorization as module
 from headwater_server.authorization.assets import compiled
-from headwater_server.identity import SERVER, Identity, Source
+from headwater_server.identity import SERVER, Identity, IdentitySource
 from support.api import client_of, fake_graph
 from support.waiting import eventually
 
@@ -62,7 +62,7 @@ def visible_to(identity: Identity, text: str, estate: Estate) -> Visible:
 
 
 def ann(*groups: str, subject: str = "ann") -> Identity:
-    return Identity(Source.OIDC, subject, groups=frozenset(groups))
+    return Identity(IdentitySource.OIDC, subject, groups=frozenset(groups))
 
 
 def sees(visible: Visible, each: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from headwater_analysis.filtered import OF_JOBS
 from headwater_analysis.reader import Reader
 from headwater_graph.keys import dataset_key, job_key, scope_key
 from headwater_server.authorization import Policies
-from headwater_server.authorization.neo4j_roles import GRANTED, WITHHELD, Role, RoleError, roles, script
+from headwater_server.authorization.neo4j_roles import GRANTED, WITHHELD, DatabaseRole, RoleError, roles, script
 
 JOBS = 'permit(principal in Group::"a", action == Action::"read", resource is Job);'
 LISTS: dict[str, list[str]] = {"tags": [], "classification": [], "sensitivity": [], "owners": []}
@@ -40,7 +40,7 @@ class Estate:
         ][:limit]
 
 
-def made(text: str, estate: Estate) -> list[Role]:
+def made(text: str, estate: Estate) -> list[DatabaseRole]:
     return roles(Policies(text), cast("Reader", estate), "neo4j")
 
 

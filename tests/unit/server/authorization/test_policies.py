@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_server.authorization import AccessFileError, Policies, Resource
-from headwater_server.identity import Identity, Source
+from headwater_server.identity import Identity, IdentitySource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def dataset(name: str = "flights", namespace: str = "kafka://b:9092", *sensitivi
 
 
 def asker(*groups: str, subject: str = "ann") -> Identity:
-    return Identity(Source.OIDC, subject, groups=frozenset(groups))
+    return Identity(IdentitySource.OIDC, subject, groups=frozenset(groups))
 
 
 def test_a_policy_permits_and_another_forbids() -> None:
@@ -55,7 +55,7 @@ def test_a_user_is_named_with_the_way_it_logs_in() -> None:
     policies = Policies(FLIGHTS)
     guests = [dataset("guests", "kafka://b:9092", "PII")]
     assert [each.allowed for each in policies.decide(asker("flights", subject="privacy"), "read", guests)] == [True]
-    token = Identity(Source.TOKEN, "privacy", groups=frozenset({"flights"}))
+    token = Identity(IdentitySource.TOKEN, "privacy", groups=frozenset({"flights"}))
     assert [each.allowed for each in policies.decide(token, "read", guests)] == [False]
     assert policies.names_users
     assert not Policies(FLIGHTS.partition("// Not")[0]).names_users

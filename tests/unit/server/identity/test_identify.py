@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from headwater_server.access import configured_authentication
 from headwater_server.app import create_app
-from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
 from headwater_server.identity.lists import networks_in
@@ -63,7 +63,7 @@ class FakeSessions:
         return self.known.get(cookie)
 
 
-def identity(source: Source, subject: str, *scopes: Scope, **given: Any) -> Identity:
+def identity(source: IdentitySource, subject: str, *scopes: Scope, **given: Any) -> Identity:
     return Identity(source, subject, scopes=frozenset(scopes or {Scope.READ}), **given)
 
 
@@ -103,8 +103,8 @@ def test_each_credential_is_its_identity(file: Path, subtests: pytest.Subtests) 
     ends = datetime.now(UTC) + timedelta(hours=1)
     authentication = Authentication(
         tokens=TokenVerifier(file),
-        bearer=FakeVerifier({"jwt": identity(Source.OIDC, "ann", groups=frozenset({"g"}), expires=ends)}),
-        sessions=FakeSessions({"s1": identity(Source.SESSION, "bob", tenant="b", shown_name="Bob Ray")}),
+        bearer=FakeVerifier({"jwt": identity(IdentitySource.OIDC, "ann", groups=frozenset({"g"}), expires=ends)}),
+        sessions=FakeSessions({"s1": identity(IdentitySource.SESSION, "bob", tenant="b", shown_name="Bob Ray")}),
         proxy=PROXY,
     )
     cases: list[tuple[dict[str, str], dict[str, Any]]] = [
@@ -127,7 +127,7 @@ def test_each_credential_is_its_identity(file: Path, subtests: pytest.Subtests) 
 
 
 def test_what_is_no_valid_credential_is_refused(file: Path, subtests: pytest.Subtests) -> None:
-    verifier = FakeVerifier({"old": identity(Source.OIDC, "ann", expires=NOW)})
+    verifier = FakeVerifier({"old": identity(IdentitySource.OIDC, "ann", expires=NOW)})
     authentication = Authentication(tokens=TokenVerifier(file), bearer=verifier, sessions=FakeSessions(), proxy=PROXY)
     expired = token(file, "expired", expires=NOW)
     revoked = token(file, "revoked")

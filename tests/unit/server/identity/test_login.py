@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.credentials import CredentialFault, ProviderUnavailableError
 from headwater_server.identity.login import MOST_UNDER_WAY, UNDER_WAY_SECONDS, Client, Login, LoginError, local_path
 from headwater_server.identity.oidc import JwtRules, JwtVerifier
@@ -220,7 +220,7 @@ def test_a_session_ends_with_its_token_or_before(provider: Issuer) -> None:
 
 
 def grant(subject: str = "ann", *, expires: datetime | None = None) -> Grant:
-    identity = Identity(Source.SESSION, subject, scopes=frozenset({Scope.READ}), expires=expires)
+    identity = Identity(IdentitySource.SESSION, subject, scopes=frozenset({Scope.READ}), expires=expires)
     return Grant(identity, "an-id-token", "a-refresh-token")
 
 

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from joserfc.jwk import OctKey, RSAKey
 
-from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
 from headwater_server.identity.lists import ALGORITHMS
 from headwater_server.identity.oidc import InvalidTokenError, JwtRules, JwtVerifier, OidcVerifier
@@ -123,7 +123,7 @@ def encoded(part: Any) -> str:
 def test_a_valid_token_is_its_subject(provider: Issuer) -> None:
     token = provider.token(groups=["b", "a"], header={"typ": "at+jwt"})
     assert outcome(provider.url, token) == Identity(
-        Source.OIDC,
+        IdentitySource.OIDC,
         "ann",
         groups=frozenset({"a", "b"}),
         scopes=frozenset({Scope.READ}),

@@ -16,7 +16,7 @@ import pytest
 
 from headwater.cli import main
 from headwater_schemas.redaction import redact
-from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity import Identity, IdentitySource, Scope
 from headwater_server.identity.credentials import CredentialError, CredentialFault
 from headwater_server.identity.tokens import (
     TokenNameError,
@@ -52,7 +52,7 @@ def fault(verifier: TokenVerifier, secret: str) -> CredentialFault:
 def test_a_token_is_its_holders_identity(file: Path) -> None:
     secret = made(file, "ci", Scope.WRITE, Scope.READ, tenant="a", groups=["x", "y"], expires=LATER)
     assert TokenVerifier(file, lambda: NOW).identify(secret) == Identity(
-        Source.TOKEN, "ci", "a", frozenset({"x", "y"}), frozenset({Scope.READ, Scope.WRITE}), LATER
+        IdentitySource.TOKEN, "ci", "a", frozenset({"x", "y"}), frozenset({Scope.READ, Scope.WRITE}), LATER
     )
 
 
