@@ -8,7 +8,7 @@ reach           everything that the bad data of an incident reached, as the grap
 fault_effects   effect of each kind of fault on a column, by the use of the column
 columns         columns that bad data reached, and the effect on each
 first_bad_run   the first bad run or micro-batch, and the last good one before it
-spreading       streaming queries whose state may still put bad records into their output
+spreading       streaming queries that may still put bad records into their output
 recorded        the reach as an event records it, and its difference to the reach of today
 questions       the questions: list of incidents, and one incident
 figures         open incidents by age and severity, times to acknowledge and to resolve

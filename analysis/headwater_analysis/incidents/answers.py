@@ -102,14 +102,17 @@ class ResolvedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spreading:
-    """A streaming query whose state took in bad records, and may still put them into its output.
+    """A streaming query that may still put bad records into its output.
+
+    Its state took in bad records, or it reads output of a query that may still write them.
 
     Attributes:
         query_id, query_name: id and name of the query.
         job: job of the query.
         until: event time; once the query's watermark has passed it, no more output contains the bad records. None: not
-            known.
-        watermark: watermark of the query after its last known micro-batch; None: the query had no watermark.
+            known, as long as the query may read output of another query that may still write bad records.
+        watermark: watermark of the query after its last known micro-batch; None: the query had no watermark, or isn't
+            known to keep state.
         is_over: whether no more output will contain the bad records.
         text: these facts as a sentence.
     """
@@ -263,7 +266,8 @@ class IncidentReach:
             or micro-batches have none.
         blast: everything derived from the bad data, including data that is gone: replaced, dropped, or declared
             repaired.
-        spreading: queries whose state took in bad records.
+        spreading: queries whose state took in bad records, and queries that read output of those that may still write
+            them.
         complete: false: a limit was reached, or the bad data of a part of the scope can't be determined.
         not_known_to_be_reached: data that no link of the graph leads to, although bad data may have reached it: parts
             of the scope without data in the graph, data beyond a limit, and data of jobs that the graph doesn't know.
@@ -317,6 +321,11 @@ class IncidentReach:
     def may_spread(self) -> tuple[Spreading, ...]:
         """Queries that may still write bad data."""
         return tuple(each for each in self.spreading if not each.is_over)
+
+    @property
+    def is_final(self) -> bool:
+        """True if the whole reach is known, and no query may still write bad data."""
+        return self.complete and not self.may_spread
 
     @property
     def bad_datasets(self) -> list[Asset]:

@@ -197,7 +197,7 @@ def _of_name(concerned: dict[str, _Concerned], name: str, addresses: Iterable[st
 
 
 def _recipient(found: Incident, name: str, each: _Concerned, latest: SentNotification | None) -> Recipient:
-    is_clean = not each.held and not each.unlisted and found.reach is not None and found.reach.complete
+    is_clean = not each.held and not each.unlisted and found.reach is not None and found.reach.is_final
     change = _change(found, name, latest, is_clean=is_clean)
     held, cleared = sorted(each.held), sorted(each.cleared - each.held.keys())
     about: list[Any] = [str(found.brief.severity), held, each.unlisted, cleared]
@@ -221,7 +221,8 @@ def _change(found: Incident, name: str, latest: SentNotification | None, *, is_c
     """Reason for a message now.
 
     OPENED: the incident is new to its recipients, or was reopened. REACHED: bad data reached the recipient later than
-    others, or again. CLEARED: no dataset of the recipient holds bad data, and that is certain.
+    others, or again. CLEARED: no dataset of the recipient holds bad data, that is certain, and no query may still
+    spread bad records.
     """
     if found.brief.status is IncidentStatus.RESOLVED:
         return NotificationChange.RESOLVED

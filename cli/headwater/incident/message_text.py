@@ -20,7 +20,8 @@ from headwater.show.names import moment_text
 from headwater_schemas.events import Certainty, NotificationChange
 
 with without("numpy", "pandas"):
-    from headwater_analysis.incidents.answers import Incident
+    from headwater_analysis.amounts import amount
+    from headwater_analysis.incidents.answers import Incident, IncidentReach
     from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 
 _MOST_NAMED: Final = 5
@@ -84,11 +85,16 @@ def _reached(found: Incident, recipient: Recipient) -> str:
         parts.append(f"{_named(unsure, recipient.unlisted)} may hold bad data")
     if recipient.cleared:
         parts.append(f"{len(recipient.cleared):,} clean again")
-    unknown = "" if found.reach is None else views.unknown_words(found.reach)
+    doubts = [] if found.reach is None else [views.unknown_words(found.reach), _spreading(found.reach)]
+    doubts = [each for each in doubts if each]
     if not recipient.held and not recipient.unlisted:
         # The incident may still have bad data, but none of it is in the recipient's datasets.
-        parts.insert(0, "no bad data is known" if unknown else "no bad data is left")
-    return f"{yours}: {'; '.join([*parts, *([unknown] if unknown else [])])}."
+        parts.insert(0, "no bad data is known" if doubts else "no bad data is left")
+    return f"{yours}: {'; '.join([*parts, *doubts])}."
+
+
+def _spreading(reach: IncidentReach) -> str:
+    return f"{amount(len(reach.may_spread), 'query', 'queries')} may still spread" if reach.may_spread else ""
 
 
 def _named(held: list[HeldDataset], unlisted: int = 0) -> str:
@@ -100,7 +106,7 @@ def _named(held: list[HeldDataset], unlisted: int = 0) -> str:
 def _advice(found: Incident, recipient: Recipient) -> str:
     show = f"headwater incident show {plain(found.brief.incident)}"
     is_over = recipient.change in (NotificationChange.CLEARED, NotificationChange.RESOLVED)
-    if is_over and not recipient.held and not recipient.unlisted and found.reach is not None and found.reach.complete:
+    if is_over and not recipient.held and not recipient.unlisted and found.reach is not None and found.reach.is_final:
         return f"There is nothing to do. Details: {show}"
     names = [each.dataset for each in recipient.held if plain(each.dataset) == each.dataset]
     gate = shlex.quote(names[0]) if names else "DATASET"

@@ -33,7 +33,7 @@ _LONGEST: Final = 600
 
 
 def plan_view(found: IncidentPlan) -> RenderableType:
-    """View of a plan: steps in order, then queries whose state may still spread bad data, and unknown facts."""
+    """View of a plan: steps in order, then queries that may still spread bad data, and unknown facts."""
     title = Text.assemble((shortened(found.incident), "bold"), f"  {shortened(found.title or '')}")
     parts: list[RenderableType] = [title]
     for step in found.steps:

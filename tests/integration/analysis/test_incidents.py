@@ -1,4 +1,4 @@
-"""Reach of incidents on small graphs: parts of a scope, repairs, and state that still spreads."""
+"""Reach of incidents on small graphs: parts of a scope, and repairs."""
 
 from __future__ import annotations
 
@@ -345,15 +345,29 @@ def test_processing_time_of_a_topic_that_nobody_known_writes(pipeline: Driver, r
     assert (found.scope[0].certainty, "no Kafka is configured" in found.scope[0].why) == (INFERRED, True)
 
 
-def windows(batches: int = 20, *, runs: int = 1) -> Stream:
-    """Windows of an hour, written to files; the watermark is half an hour behind and moves 15 minutes a batch."""
-    stream = Stream("windows")
+def windows(
+    batches: int = 20,
+    *,
+    runs: int = 1,
+    name: str = "windows",
+    source: str = "in",
+    sink: str = "/lake/windows",
+    reads: int | None = None,
+) -> Stream:
+    """Windows of an hour, to files or a topic; the watermark is half an hour behind and moves 15 minutes a batch.
+
+    Batch n reads offsets 10n..10n+10, and writes as many or a file; those from `reads` on read another topic.
+    """
+    stream = Stream(name)
     for n in range(batches):
+        ranges = {0: (n * 10, n * 10 + 10)}
+        read = source if reads is None or n < reads else "other"
+        written = files_use(sink, [f"part-{n}"]) if sink.startswith("/") else kafka_use(sink, ranges, EXACT)
         stream.entries.append(
             Entry(
                 n,
-                (kafka_use("in", {0: (n * 10, n * 10 + 10)}, EXACT),),
-                (files_use("/lake/windows", [f"part-{n}"]),),
+                (kafka_use(read, ranges, EXACT),),
+                (written,),
                 run=n * runs // batches,
                 state_rows=50,
                 watermark_before=BEGIN + timedelta(minutes=15 * (n - 1)) if n else None,
@@ -742,35 +756,3 @@ def test_state_that_a_batch_of_the_checkpoint_alone_took_in(clean_database: Driv
     found = reach(reader)
     assert {f"part-{n}" for n in range(3, 11)} <= set(tainted(found)["/lake/windows"])
     assert [each.query_name for each in found.spreading] == ["windows"]
-
-
-def test_a_query_that_may_still_write_of_bad_records(clean_database: Driver, reader: Reader) -> None:
-    """After batch 3 the watermark is 00:45: with a horizon of 90 minutes, it may write of offset 35 until 02:15.
-
-    Batch 7 leaves it at 01:45, and batch 10 at 02:30.
-    """
-    stream = windows(8)
-    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
-    [spreading] = reach(reader).spreading
-    assert (spreading.query_name, spreading.until) == ("windows", BEGIN + timedelta(minutes=135))
-    assert (spreading.watermark, spreading.is_over) == (BEGIN + timedelta(minutes=105), False)
-    write(clean_database, windows(11))
-    [spreading] = reach(reader).spreading
-    assert (spreading.watermark, spreading.is_over) == (BEGIN + timedelta(minutes=150), True)
-
-
-def test_a_query_without_a_known_horizon_may_write_of_them_for_ever(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, windows(8), events=[opened(offsets(IN, 35, 36))])
-    [spreading] = reach(reader).spreading
-    assert (spreading.until, spreading.is_over) == (None, False)
-
-
-def test_a_query_whose_last_batch_shows_no_state_may_still_write(clean_database: Driver, reader: Reader) -> None:
-    """The last one is known by the checkpoint alone."""
-    stream = windows(8)
-    stream.entries[7] = replace(
-        stream.entries[7], reconciled=True, state_rows=None, watermark_before=None, watermark_after=None
-    )
-    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
-    [spreading] = reach(reader).spreading
-    assert (spreading.until, spreading.is_over) == (BEGIN + timedelta(minutes=135), False)

@@ -11,7 +11,7 @@ from headwater_analysis.incidents.recipients import OPERATORS, IncidentRecipient
 from headwater_analysis.owners import OwnerName
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentResolution, IncidentSeverity, NotificationChange
-from support.incidents import AT, an_incident, asset, offsets, reach, tainted
+from support.incidents import AT, a_spreading, an_incident, asset, offsets, reach, tainted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,6 +115,10 @@ def changed(before: IncidentReach, after: IncidentReach, **brief: object) -> dic
 def test_changes(subtests: pytest.Subtests) -> None:
     one, other = reach(bad=1), reach(bad=2)
     nothing, unknown = reach(bad=0), reach(bad=0, is_unknown=True)
+    spreading, over = (
+        reach(bad=0, spreading=(a_spreading("q"),)),
+        reach(bad=0, spreading=(a_spreading("q", is_over=True),)),
+    )
     all_of = {"ann", "team:lake", OPERATORS}
     cases: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         "another dataset": (changed(one, other), {OPERATORS: "CHANGED"}),
@@ -124,6 +128,8 @@ def test_changes(subtests: pytest.Subtests) -> None:
         ),
         "nothing left": (changed(one, nothing), dict.fromkeys(all_of, "CLEARED")),
         "nothing known to be left": (changed(one, unknown), dict.fromkeys(all_of, "CHANGED")),
+        "nothing left, but a query may still spread": (changed(one, spreading), dict.fromkeys(all_of, "CHANGED")),
+        "nothing left, and the query is over": (changed(spreading, over), {OPERATORS: "CLEARED"}),
         "something that isn't known": (changed(one, reach(bad=1, is_unknown=True)), {}),
         "another severity": (changed(one, one, severity=IncidentSeverity.SEV1), dict.fromkeys(all_of, "CHANGED")),
         "another title": (changed(one, one, title="Other"), {}),

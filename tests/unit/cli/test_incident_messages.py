@@ -15,7 +15,7 @@ from headwater_analysis.incidents.answers import Incident
 from headwater_analysis.incidents.recipients import OPERATORS, HeldDataset, IncidentRecipients, Recipient
 from headwater_graph.incidents import IncidentStatus
 from headwater_schemas.events import Certainty, IncidentResolution, IncidentSeverity, NotificationChange
-from support.incidents import AT, an_incident, reach
+from support.incidents import AT, a_spreading, an_incident, reach
 
 LINK = Channels(link="https://page.example/#/incident/{incident}")
 LATER = AT + timedelta(hours=1)
@@ -77,6 +77,10 @@ def test_nothing_is_left_only_if_all_is_known() -> None:
     unknown = lines(an_incident(reach(bad=0, is_unknown=True)), replace(cleared, change=NotificationChange.CHANGED))
     assert unknown[2] == "Your data: no bad data is known; 2 clean again; not known: 1 part of the scope."
     assert "nothing to do" not in unknown[3]
+    spreading = reach(bad=0, spreading=(a_spreading("windows"), a_spreading("done", is_over=True)))
+    open_ = lines(an_incident(spreading), replace(cleared, change=NotificationChange.CHANGED))
+    assert open_[2] == "Your data: no bad data is known; 2 clean again; 1 query may still spread."
+    assert "nothing to do" not in open_[3]
 
 
 def test_a_resolution_says_what_is_left() -> None:

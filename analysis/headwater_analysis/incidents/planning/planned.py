@@ -183,7 +183,7 @@ class IncidentPlan:
         complete: false: there may be more to repair.
         unknown: unknown facts, a few words each; empty: everything is known.
         not_known: unknown facts, as sentences.
-        spreading: queries whose state may still put bad records into their output, a sentence each.
+        spreading: queries that may still put bad records into their output, a sentence each.
         notes: further remarks, as sentences.
     """
 
