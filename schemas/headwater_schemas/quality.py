@@ -48,3 +48,16 @@ def rule_of(word: str) -> str | None:
             `dbt_utils.accepted_range`.
     """
     return _RULES.get(word.lower().rpartition(".")[2])
+
+
+def rule_by_beginning(name: str) -> str | None:
+    """Return the rule whose test's name is the beginning of a name; the longest beginning wins. None: there is none.
+
+    Examples: `not_null_orders_id` ⇒ COMPLETENESS, `accepted_range_price` ⇒ RANGE.
+
+    Args:
+        name: name of one check, words separated by `_`.
+    """
+    words = name.split("_")
+    beginnings = ("_".join(words[:count]) for count in range(len(words), 0, -1))
+    return next(filter(None, map(rule_of, beginnings)), None)

@@ -20,7 +20,7 @@ import msgspec
 
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_schemas.events import QualityResult
-from headwater_schemas.quality import rule_of
+from headwater_schemas.quality import rule_by_beginning, rule_of
 
 _WORD: Final = re.compile(r"[A-Za-z_]+")
 # Such as `UniquenessConstraint(Uniqueness(List(id, day),None,None))`, or for one column
@@ -128,8 +128,9 @@ def _dbt_tests(results: Iterable[Any], nodes: Mapping[str, Any], model: str | No
             passed=status == "pass",
             value=_number(each.get("failures")),
             column=_text(node.get("column_name")),
-            rule=rule_of(str(_mapping(node.get("test_metadata") or {}).get("name"))) or _rule_by_beginning(test),
-            severity=_text(config.get("severity")) or ("warn" if status == "warn" else None),
+            rule=rule_of(str(_mapping(node.get("test_metadata") or {}).get("name"))) or _rule_of_dbt(test),
+            # A test of severity `error` with the thresholds `warn_if` and `error_if` may only warn.
+            severity="warn" if status == "warn" else _text(config.get("severity")),
         )
 
 
@@ -139,14 +140,9 @@ def _is_of(node: Mapping[str, Any], model: str) -> bool:
     return any(str(each).rpartition(".")[2] == model for each in of)
 
 
-def _rule_by_beginning(test: str) -> str | None:
-    """Find the rule at the beginning of a test's name; the longest wins.
-
-    Examples: `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`.
-    """
-    words = test.removeprefix("dbt_utils_").removeprefix("dbt_expectations_").split("_")
-    beginnings = ("_".join(words[:count]) for count in range(len(words), 0, -1))
-    return next(filter(None, map(rule_of, beginnings)), None)
+def _rule_of_dbt(test: str) -> str | None:
+    """Find the rule by a test's name: `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`."""
+    return rule_by_beginning(test.removeprefix("dbt_utils_").removeprefix("dbt_expectations_"))
 
 
 def deequ(rows: Any) -> list[QualityResult]:

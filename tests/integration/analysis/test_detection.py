@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,9 @@ from headwater_analysis.incidents.questions import incident
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
+from headwater_openlineage.quality import ASSERTIONS, results_of
 from headwater_producers.spark import quality
+from headwater_producers.spark.streaming.interval import observed_quality
 from headwater_schemas.events import (
     Certainty,
     DatasetRead,
@@ -212,13 +215,132 @@ def test_results_of_tools_open_incidents_by_their_rules(clean_database: Driver, 
     assert {each.brief.cause: each.brief.type for each in answers} == {
         f"assertion COMPLETENESS on id {orders}": "MISSING_DATA",
         f"assertion DRIFT on price {orders}": "SCHEMA",
-        f"assertion RANGE on price {orders}": "BAD_RECORDS",
+        f"assertion RANGE (WARN) on price {orders}": "BAD_RECORDS",
         f"assertion UNIQUENESS on id {other}": "DUPLICATES",
-        f"assertion REFERENTIAL {other}": "BAD_RECORDS",
+        f"assertion REFERENTIAL (WARN) {other}": "BAD_RECORDS",
     }
     effects = {each.brief.cause: each.asked_reach.all_columns for each in answers}
     assert effects[f"assertion DRIFT on price {orders}"] is FaultEffect.WARNS
-    assert effects[f"assertion RANGE on price {orders}"] is FaultEffect.TAINTS
+    assert effects[f"assertion RANGE (WARN) on price {orders}"] is FaultEffect.TAINTS
+
+
+def of_observe(*, passed: bool) -> list[QualityResult]:
+    return list(observed_quality({"orders": {"not_null_id": passed, "not_null_id_value": 3}}))
+
+
+def of_great_expectations(*, passed: bool, severity: str = "critical") -> list[QualityResult]:
+    config = {
+        "type": "expect_column_values_to_be_unique",
+        "kwargs": {"column": "id"},
+        "severity": severity,
+    }
+    return quality.great_expectations({"results": [{"expectation_config": config, "success": passed}]})
+
+
+def of_deequ(*, passed: bool, severity: str = "Error") -> list[QualityResult]:
+    constraint = "UniquenessConstraint(Uniqueness(List(id),None,None))"
+    status = "Success" if passed else "Failure"
+    return quality.deequ([{"constraint": constraint, "constraint_status": status, "check_level": severity}])
+
+
+def of_dbt(*, passed: bool, severity: str = "fail") -> list[QualityResult]:
+    name = "test.shop.not_null_orders_id.0"
+    node = {"column_name": "id", "test_metadata": {"name": "not_null"}, "config": {"severity": "ERROR"}}
+    results = {"results": [{"unique_id": name, "status": "pass" if passed else severity}]}
+    return quality.dbt(results, {"nodes": {name: node}})
+
+
+def of_soda(*, passed: bool, severity: str = "fail") -> list[QualityResult]:
+    name = "distribution_difference(price, p) < 0.1"
+    return quality.soda({"checks": [soda_check(name, "pass" if passed else severity, "price")]})
+
+
+def of_facet(*, passed: bool, severity: str = "error") -> list[QualityResult]:
+    assertion = {"assertion": "freshness", "success": passed, "severity": severity}
+    return list(results_of(ORDERS, {ASSERTIONS: ({"assertions": [assertion]}, f"/outputs/0/{ASSERTIONS}")}))
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "type_"),
+    [
+        (of_observe, "COMPLETENESS", "MISSING_DATA"),
+        (of_great_expectations, "UNIQUENESS", "DUPLICATES"),
+        (of_deequ, "UNIQUENESS", "DUPLICATES"),
+        (of_dbt, "COMPLETENESS", "MISSING_DATA"),
+        (of_soda, "DRIFT", "SCHEMA"),
+        (of_facet, "FRESHNESS", "LATE"),
+    ],
+)
+def test_a_failed_check_of_each_source_opens_an_incident_of_its_type(
+    clean_database: Driver, reader: Reader, source: Callable[..., list[QualityResult]], rule: str, type_: str
+) -> None:
+    """The check of a batch run and of micro-batch 1 failed; that of another run and of micro-batch 0 passed."""
+    passed, failing = tuple(source(passed=True)), tuple(source(passed=False))
+    stream = Stream("enrich")
+    for batch, results in enumerate((passed, failing)):
+        read = kafka_use("raw", {0: (batch * 10, batch * 10 + 10)}, EXACT)
+        stream.entries.append(Entry(batch, (read,), (files_use("/lake/orders", [f"part-{batch}"]),), quality=results))
+    store(
+        clean_database,
+        [
+            *stream.events(),
+            ran("good", [RAW], [files_use("/lake/orders", ["a"])], 0, quality=passed),
+            ran("bad", [RAW], [files_use("/lake/orders", ["b"])], 10, quality=failing),
+        ],
+    )
+    detection = found(reader)
+    assert {(each.part, each.rule, each.type) for each in detection.faults} == {
+        (f"query {stream.query_id}, batch 1", rule, type_),
+        ("run bad 10", rule, type_),
+    }
+    answers = [incident(reader, name, with_reach=False) for name, _ in open_all(clean_database, reader, detection)]
+    assert sorted((each.brief.type, each.brief.scope) for each in answers) == [
+        (type_, (f"query {stream.query_id}, batch 1",)),
+        (type_, ("run bad 10",)),
+    ]
+    of_rule = '[[open]]\nfault = "ASSERTION"\nrules = ["{}"]\n'
+    for rules, entry in ((rule, 1), ("VOLUME", None)):
+        chosen = parse_fault_policy(of_rule.format(rules), "p.toml")
+        assert {each.entry for each in found(reader, chosen).faults} == {entry}, rules
+
+
+@pytest.mark.parametrize(
+    ("source", "warned", "failing"),
+    [
+        (of_great_expectations, "warning", "critical"),
+        (of_deequ, "Warning", "Error"),
+        (of_dbt, "warn", "fail"),
+        (of_soda, "warn", "fail"),
+        (of_facet, "warn", "error"),
+    ],
+)
+def test_a_warning_and_an_error_of_one_check(
+    clean_database: Driver, reader: Reader, source: Callable[..., list[QualityResult]], warned: str, failing: str
+) -> None:
+    """Each has an incident of its own: a later warning doesn't change the severity of the error's incident."""
+
+    def load(at: int, severity: str) -> LineageEvent:
+        results = tuple(source(passed=False, severity=severity))
+        return ran("load", [RAW], [files_use("/lake/orders", [f"{at}"])], at, quality=results)
+
+    store(clean_database, [load(0, failing), load(10, warned)])
+    policy = parse_fault_policy(
+        '[[open]]\nfault = "ASSERTION"\nseverities = ["WARN"]\nignore = true\n'
+        '[[open]]\nfault = "ASSERTION"\nseverities = ["ERROR", "CRITICAL"]\nseverity = "SEV2"\n',
+        "p.toml",
+    )
+    outcomes = {each.part: (each.outcome, each.severity) for each in found(reader, policy).faults}
+    assert outcomes == {
+        "run load 0": (DetectedOutcome.NEW, "SEV2"),
+        "run load 10": (DetectedOutcome.IGNORED, None),
+    }
+    detection = found(reader)
+    opened = open_all(clean_database, reader, detection)
+    briefs = [incident(reader, name, with_reach=False).brief for name, _ in opened]
+    assert {each.scope: each.severity for each in briefs} == {("run load 0",): "SEV3", ("run load 10",): "SEV4"}
+    (warning,) = (each for each in detection.faults if each.part == "run load 10")
+    assert warning.assertion_severity == "WARN"
+    assert (" (WARN)" in warning.cause, "WARN) " in warning.title) == (True, True)
 
 
 def test_an_assertion_about_nothing_that_is_known(clean_database: Driver, reader: Reader) -> None:

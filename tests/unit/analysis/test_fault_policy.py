@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.incidents.detection.data_fault import DataFault, DataFaultKind
+from headwater_analysis.incidents.detection.data_fault import AssertionSeverity, DataFault, DataFaultKind
 from headwater_analysis.incidents.detection.detect_faults import joined
 from headwater_analysis.incidents.detection.fault_policy import (
     FaultPolicy,
@@ -65,6 +65,43 @@ def test_the_first_entry_that_fits_decides() -> None:
         assert (None if found is None else chosen.entries.index(found)) == expected, given
 
 
+def test_an_entry_of_severities() -> None:
+    chosen = policy(
+        entry(severities='["warning", "INFO"]', ignore="true")
+        + entry(severities='["error"]', rules='["VOLUME"]')
+        + entry(severities='["CRITICAL"]')
+    )
+    cases: list[tuple[str | None, str, int | None]] = [
+        ("WARN", "VOLUME", 0),
+        ("INFO", "VOLUME", 0),
+        ("ERROR", "VOLUME", 1),
+        ("ERROR", "RANGE", None),
+        ("CRITICAL", "VOLUME", 2),
+    ]
+    for severity, rule, expected in cases:
+        found = chosen.entry_of(fault(rule=rule, assertion_severity=AssertionSeverity.of(severity)))
+        assert (None if found is None else chosen.entries.index(found)) == expected, (severity, rule)
+    assert chosen.entry_of(fault(DataFaultKind.STALE)) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "severity"),
+    [
+        ("warn", "WARN"),
+        ("WARN", "WARN"),
+        ("Warning", "WARN"),
+        ("info", "INFO"),
+        ("Error", "ERROR"),
+        ("critical", "CRITICAL"),
+        ("blocker", "ERROR"),
+        ("", "ERROR"),
+        (None, "ERROR"),
+    ],
+)
+def test_severity_by_the_word_of_a_tool(word: str | None, severity: str) -> None:
+    assert AssertionSeverity.of(word) == severity
+
+
 def test_severity_and_type_by_rule_unless_the_entry_states_them() -> None:
     (plain,) = policy(entry()).entries
     assert plain.severity_of(fault(rule="PRIVACY")) is IncidentSeverity.SEV1
@@ -97,17 +134,35 @@ def test_type_of_an_incident(given: DataFault, type_: str) -> None:
 
 
 MISTAKES = {
-    "a key": ('severity = "SEV2"', 'severty = "SEV2"', "open[2].severty", "unknown; did you mean `severity`?"),
-    "a kind": ('fault = "STALE"', 'fault = "OLD"', "open[5].fault", "Input should be 'ASSERTION'"),
-    "a severity": ('severity = "SEV2"', 'severity = "SEV6"', "open[2].severity", "Input should be"),
-    "an unknown severity": ('severity = "SEV2"', 'severity = "UNKNOWN"', "open[2].severity", "UNKNOWN can't be stated"),
+    "a key": ('severity = "SEV2"', 'severty = "SEV2"', "open[3].severty", "unknown; did you mean `severity`?"),
+    "a kind": ('fault = "STALE"', 'fault = "OLD"', "open[6].fault", "Input should be 'ASSERTION'"),
+    "a severity": ('severity = "SEV2"', 'severity = "SEV6"', "open[3].severity", "Input should be"),
+    "an unknown severity": ('severity = "SEV2"', 'severity = "UNKNOWN"', "open[3].severity", "UNKNOWN can't be stated"),
     "a rule": ('["PRIVACY"]', '["PRIVACI"]', "open[0].rules[0]", "unknown rule 'PRIVACI'; did you mean PRIVACY?"),
-    "no fault": ('fault = "STALE"', 'assign = "a"', "open[5].fault", "is missing"),
-    "an empty pattern": ('fault = "STALE"', 'fault = "STALE"\ndatasets = [""]', "open[5].datasets[0]", "at least 1"),
+    "a severity of an assertion": (
+        '["INFO", "WARN"]',
+        '["INFO", "WARM"]',
+        "open[1].severities[1]",
+        "unknown severity of an assertion 'WARM'; did you mean WARN?",
+    ),
+    "a severity of incidents": (
+        '["INFO", "WARN"]',
+        '["SEV4"]',
+        "open[1].severities[0]",
+        "unknown severity of an assertion 'SEV4'; there are INFO, WARN, ERROR, CRITICAL",
+    ),
+    "severities of another kind": (
+        'fault = "STALE"',
+        'fault = "STALE"\nseverities = ["WARN"]',
+        "open[6].severities",
+        "only ASSERTION",
+    ),
+    "no fault": ('fault = "STALE"', 'assign = "a"', "open[6].fault", "is missing"),
+    "an empty pattern": ('fault = "STALE"', 'fault = "STALE"\ndatasets = [""]', "open[6].datasets[0]", "at least 1"),
     "rules of another kind": (
         'fault = "STALE"',
         'fault = "STALE"\nrules = ["VOLUME"]',
-        "open[5].rules",
+        "open[6].rules",
         "only ASSERTION",
     ),
     "a table": ('[[open]]\nfault = "STALE"', '[[opens]]\nfault = "STALE"', "opens", "did you mean `open`?"),
@@ -153,9 +208,11 @@ def test_the_default_decides_about_every_kind() -> None:
         found = chosen.entry_of(fault(kind))
         assert found is not None
         assert not found.ignore
-    private = chosen.entry_of(fault(rule="PRIVACY"))
-    assert private is not None
-    assert private.severity is IncidentSeverity.SEV1
+    severities = {"PRIVACY": IncidentSeverity.SEV1, "VOLUME": IncidentSeverity.SEV4}
+    for rule, severity in severities.items():
+        warned = chosen.entry_of(fault(rule=rule, assertion_severity=AssertionSeverity.WARN))
+        assert warned is not None
+        assert warned.severity is severity
 
 
 def at(hour: int) -> datetime:

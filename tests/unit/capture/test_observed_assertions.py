@@ -24,5 +24,15 @@ def test_a_boolean_is_an_assertion_and_a_number_beside_it_its_value() -> None:
     )
 
 
+def test_the_name_of_a_metric_decides_its_rule() -> None:
+    observed = {"orders": {"not_null_id": False, "unique": True, "has_id": True, "privacy": 0}, "unique": {"id": True}}
+    assert [(each.assertion, each.rule) for each in quality(observed)] == [
+        ("orders.has_id", None),
+        ("orders.not_null_id", "COMPLETENESS"),
+        ("orders.unique", "UNIQUENESS"),
+        ("unique.id", None),
+    ]
+
+
 def test_nothing_observed_asserts_nothing() -> None:
     assert quality({}) == quality(None) == quality({"orders": None}) == quality({"orders": {"rows": 7}}) == ()

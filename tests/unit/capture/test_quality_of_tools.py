@@ -159,6 +159,12 @@ def test_dbt_by_its_results_alone() -> None:
         quality.dbt(RESULTS, model="orders")
 
 
+def test_a_dbt_test_of_severity_error_that_only_warns() -> None:
+    """Its thresholds are `warn_if: ">0"` and `error_if: ">10"`."""
+    results = {"results": [{"unique_id": NOT_NULL, "status": status, "failures": 5} for status in ("warn", "fail")]}
+    assert [each.severity for each in quality.dbt(results, MANIFEST)] == ["warn", "ERROR"]
+
+
 DEEQU_RULES: list[tuple[str, str | None, str | None]] = [
     ("CompletenessConstraint(Completeness(id,None,None))", "id", "COMPLETENESS"),
     ("UniquenessConstraint(Uniqueness(List(id, day),None,None))", "id, day", "UNIQUENESS"),

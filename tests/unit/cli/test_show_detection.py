@@ -21,6 +21,7 @@ def fault(outcome: DetectedOutcome) -> DetectedFault:
         part="dataset n/orders",
         at=AT,
         rule=None,
+        assertion_severity=None,
         entry=None,
         severity=None,
         type=IncidentType.LATE,

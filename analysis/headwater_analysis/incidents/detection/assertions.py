@@ -22,6 +22,7 @@ from headwater_analysis import micro_batches
 from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.detection.data_fault import (
     MOST_FAULTS,
+    AssertionSeverity,
     DataFault,
     DataFaultKind,
     FoundFaults,
@@ -126,15 +127,21 @@ def _fault(
     column = f" on {outcome.column}" if outcome.column else ""
     # With several datasets the cause names none: the next run may write fewer datasets, and must have an equal cause.
     of_dataset = f" of {about[0].spelling}" if len(about) == 1 else ""
-    named = outcome.assertion if rule is None else f"{outcome.assertion} ({rule})"
+    severity = AssertionSeverity.of(outcome.severity)
+    # A warning has an incident of its own: added to that of an error, it would change the incident's severity.
+    stated = None if severity is AssertionSeverity.ERROR else severity.value
+    in_cause = f" ({stated})" if stated else ""
+    facts = ", ".join(filter(None, (rule, stated)))
+    in_title = f" ({facts})" if facts else ""
     return DataFault(
         kind=DataFaultKind.ASSERTION,
-        cause=cause_text(f"assertion {rule or outcome.assertion}{column}{of_dataset} by {job}"),
-        title=f"{named}{column}{of_dataset} failed in {job}",
+        cause=cause_text(f"assertion {rule or outcome.assertion}{in_cause}{column}{of_dataset} by {job}"),
+        title=f"{outcome.assertion}{in_title}{column}{of_dataset} failed in {job}",
         datasets=tuple(name for asset in about for name in datasets.names(asset)),
         part=part,
         at=at,
         rule=rule,
+        assertion_severity=severity,
     )
 
 

@@ -31,6 +31,24 @@ class DataFaultKind(StrEnum):
     STALE = "STALE"
 
 
+class AssertionSeverity(StrEnum):
+    """Severity of a failed assertion.
+
+    Words of tools: `warning` is WARN; a word that isn't known, such as one of a tool's own, or none, is ERROR.
+    """
+
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+    CRITICAL = "CRITICAL"
+
+    @classmethod
+    def of(cls, word: str | None) -> AssertionSeverity:
+        """Return the severity for a tool's word, in upper or lower case."""
+        upper = (word or "").upper()
+        return cls.WARN if upper == "WARNING" else next((each for each in cls if each == upper), cls.ERROR)
+
+
 _TYPES: Final = {
     DataFaultKind.ASSERTION: IncidentType.BAD_RECORDS,
     DataFaultKind.BROKEN_CHAIN: IncidentType.BROKEN_CHAIN,
@@ -67,6 +85,7 @@ class DataFault:
         began: for a part with `until`: a part of an incident is the same fault if its `until` lies between `began` and
             the `until` of `part`, both inclusive.
         rule: for ASSERTION: rule of the assertion in upper case; None: not known.
+        assertion_severity: for ASSERTION: severity of the failure, by the tool that checked.
         versions: for a part with a version: a part of an incident with one of these versions is the same fault, too.
     """
 
@@ -78,6 +97,7 @@ class DataFault:
     at: datetime | None
     began: datetime | None = None
     rule: str | None = None
+    assertion_severity: AssertionSeverity | None = None
     versions: tuple[str, ...] = ()
 
     @property

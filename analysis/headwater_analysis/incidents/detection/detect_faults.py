@@ -14,7 +14,7 @@ from headwater_analysis.errors import NotFilteredError, TimeLimitError
 from headwater_analysis.incidents.actions import GivenOpening
 from headwater_analysis.incidents.detection.assertions import assertions_of_batches, assertions_of_runs
 from headwater_analysis.incidents.detection.chains import broken_chains
-from headwater_analysis.incidents.detection.data_fault import DataFault, DataFaultKind, FoundFaults
+from headwater_analysis.incidents.detection.data_fault import AssertionSeverity, DataFault, DataFaultKind, FoundFaults
 from headwater_analysis.incidents.detection.fault_policy import FaultPolicy, OpenEntry
 from headwater_analysis.incidents.detection.lateness import late_datasets
 from headwater_analysis.incidents.detection.writes import failed_after_commit, written_from_outside
@@ -53,6 +53,8 @@ class DetectedFault:
         part: part with bad data, in one line.
         at: time of the fault; None: not known.
         rule: rule of the assertion; None: the fault is no assertion, or its rule isn't known.
+        assertion_severity: severity of the assertion's failure, by the tool that checked; None: the fault is no
+            assertion.
         entry: number of the policy's entry that decided, from 1; None: no entry fits.
         severity, type: severity and type of the incident.
         outcome: effect of the fault.
@@ -65,6 +67,7 @@ class DetectedFault:
     part: str
     at: datetime | None
     rule: str | None
+    assertion_severity: AssertionSeverity | None
     entry: int | None
     severity: IncidentSeverity | None
     type: IncidentType
@@ -188,6 +191,7 @@ def _detected(
         part=part_line(fault.part),
         at=fault.at,
         rule=fault.rule,
+        assertion_severity=fault.assertion_severity,
         entry=None if entry is None else policy.entries.index(entry) + 1,
         severity=None if entry is None else entry.severity_of(fault),
         type=fault.type if entry is None else entry.type or fault.type,

@@ -13,9 +13,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from headwater_analysis.incidents.detection.data_fault import RULE_TYPES, DataFault, DataFaultKind
+from headwater_analysis.incidents.detection.data_fault import (
+    RULE_TYPES,
+    AssertionSeverity,
+    DataFault,
+    DataFaultKind,
+)
 from headwater_analysis.toml_files import TomlFile
 from headwater_schemas.events import IncidentSeverity, IncidentType
 
@@ -31,6 +36,22 @@ def _rule(word: str) -> str:
     if rule not in RULE_TYPES and nearest:
         raise ValueError(f"unknown rule {word!r}; did you mean {nearest[0]}?")
     return rule
+
+
+def _assertion_severity(given: object) -> AssertionSeverity:
+    """Convert a word to a severity.
+
+    Raises:
+        ValueError: the word is no severity.
+    """
+    word = str(given)
+    upper = "WARN" if word.upper() == "WARNING" else word.upper()
+    known = [each.value for each in AssertionSeverity]
+    if upper not in known:
+        nearest = difflib.get_close_matches(upper, known, n=1)
+        hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}"
+        raise ValueError(f"unknown severity of an assertion {word!r}; {hint}")
+    return AssertionSeverity(upper)
 
 
 def _stated(value: IncidentSeverity | IncidentType | None) -> IncidentSeverity | IncidentType | None:
@@ -50,6 +71,8 @@ class OpenEntry(BaseModel):
     Attributes:
         fault: kind of the fault.
         rules: for ASSERTION: rules of the assertion.
+        severities: for ASSERTION: severities of the failure, by the tool that checked; a failure without one is an
+            ERROR.
         datasets: glob patterns of dataset names with namespace: `s3://lake/orders*`.
         severity: severity of the incident; None: SEV1 for the rule PRIVACY, else no severity.
         type: type of the incident; None: by the fault.
@@ -61,6 +84,7 @@ class OpenEntry(BaseModel):
 
     fault: DataFaultKind
     rules: tuple[Annotated[str, _SHORT, AfterValidator(_rule)], ...] = ()
+    severities: tuple[Annotated[AssertionSeverity, BeforeValidator(_assertion_severity)], ...] = ()
     datasets: tuple[Annotated[str, _SHORT], ...] = ()
     severity: Annotated[IncidentSeverity | None, AfterValidator(_stated)] = None
     type: Annotated[IncidentType | None, AfterValidator(_stated)] = None
@@ -69,8 +93,9 @@ class OpenEntry(BaseModel):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.rules and self.fault is not DataFaultKind.ASSERTION:
-            raise ValueError("rules: only ASSERTION has them")
+        for name, condition in (("rules", self.rules), ("severities", self.severities)):
+            if condition and self.fault is not DataFaultKind.ASSERTION:
+                raise ValueError(f"{name}: only ASSERTION has them")
         return self
 
     def fits(self, fault: DataFault) -> bool:
@@ -78,6 +103,7 @@ class OpenEntry(BaseModel):
         return (
             fault.kind is self.fault
             and (not self.rules or fault.rule in self.rules)
+            and (not self.severities or fault.assertion_severity in self.severities)
             and (not self.datasets or any(map(self._names, fault.datasets)))
         )
 

@@ -28,6 +28,7 @@ from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, Position, QualityResult
+from headwater_schemas.quality import rule_by_beginning
 
 logger = logging.getLogger(__name__)
 
@@ -189,7 +190,8 @@ def observed_quality(
 ) -> Iterator[QualityResult]:
     """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
-    A further number named `has_id_value` is the measured value. Other numbers assert nothing.
+    A further number named `has_id_value` is the measured value. Other numbers assert nothing. The beginning of the
+    metric's name decides the rule: `not_null_id` ⇒ COMPLETENESS.
 
     Args:
         observed: metrics of each observation: name of the observation ⇒ name of the metric ⇒ value.
@@ -200,7 +202,13 @@ def observed_quality(
             if isinstance(passed, bool):
                 value = (metrics or {}).get(f"{metric}_value")
                 measured = None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-                yield QualityResult(assertion=f"{name}.{metric}", passed=passed, value=measured, dataset=dataset)
+                yield QualityResult(
+                    assertion=f"{name}.{metric}",
+                    passed=passed,
+                    value=measured,
+                    dataset=dataset,
+                    rule=rule_by_beginning(metric),
+                )
 
 
 def _offset(value: Any) -> Any:
