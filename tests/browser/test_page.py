@@ -21,7 +21,18 @@ from support.analysis.declared_graph import declare
 from support.demo_graph import demo_events
 from support.graph.cases import load_case
 from support.graph.writing import store
-from support.page import click_arrow, click_box, click_more, dataset, drawn, places, search, titles, without_errors
+from support.page import (
+    click_arrow,
+    click_box,
+    click_less,
+    click_more,
+    dataset,
+    drawn,
+    places,
+    search,
+    titles,
+    without_errors,
+)
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -73,8 +84,8 @@ def test_search_draw_expand_and_click_an_arrow(page: Page) -> None:
     where = places(page)
     assert where["flights.enriched"]["x"] < where["delays"]["x"]
     assert where["flights.enriched"]["x"] < where["flights.routes"]["x"]
-    # The same click again takes them away; so does Back.
-    click_more(page, "flights.enriched", "down")
+    # The mark at its place takes them away; so does Back.
+    click_less(page, "flights.enriched", "down")
     drawn(page, 3)
     page.go_back()
     drawn(page, 6)

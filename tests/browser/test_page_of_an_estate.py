@@ -31,6 +31,7 @@ from support.graph.writing import hold
 from support.openlineage import run_id
 from support.page import (
     click_box,
+    click_less,
     click_more,
     dataset,
     drawn,
@@ -155,7 +156,7 @@ def test_the_whole_upstream_is_one_click_away(page: Page) -> None:
     drawn(page, 2)
 
 
-def test_a_number_at_a_corner_is_exact_and_undone_by_the_same_click(page: Page) -> None:
+def test_a_number_at_a_corner_is_exact_and_undone_by_back(page: Page) -> None:
     go(page, dataset(WAREHOUSE, reader(0)))
     drawn(page, 2)
     labels = page.evaluate("() => window.headwater.canvas.cy.nodes('.more').map(node => node.data('label'))")
@@ -168,6 +169,25 @@ def test_a_number_at_a_corner_is_exact_and_undone_by_the_same_click(page: Page) 
     drawn(page, 15)
     page.go_back()
     drawn(page, 14)
+
+
+def test_a_side_of_which_more_is_left_can_be_closed_by_a_click(page: Page) -> None:
+    go(page, dataset(WAREHOUSE, reader(0)))
+    drawn(page, 2)
+    first = titles(page)
+    click_more(page, HUB_TITLE, "down")
+    drawn(page, 14)
+    marks = "() => window.headwater.canvas.cy.nodes('.more').map(node => node.data('label'))"
+    assert {"+387", "−"} <= set(page.evaluate(marks))
+    # More of it once more, and then none of it.
+    click_more(page, HUB_TITLE, "down")
+    page.wait_for_function("() => window.headwater.picture.boxes.length > 14")
+    drawn(page, len(titles(page)))
+    click_less(page, HUB_TITLE, "down")
+    drawn(page, 2)
+    assert titles(page) == first
+    assert "+399" in page.evaluate(marks)
+    assert "open=" not in page.url
 
 
 def test_what_is_expanded_comes_into_sight(page: Page) -> None:

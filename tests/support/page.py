@@ -97,9 +97,17 @@ def click_box(page: Page, title: str) -> None:
 
 def click_more(page: Page, title: str, side: str) -> None:
     """Click the number at a box's corner; `side` is `up` or `down`."""
-    _click(
-        page, "([title, side], cy, key) => cy.getElementById(`more:${side}:${key(title)}`).position()", [title, side]
-    )
+    _click_corner(page, "more", title, side)
+
+
+def click_less(page: Page, title: str, side: str) -> None:
+    """Click the mark at a box's corner that takes away what was expanded; `side` is `up` or `down`."""
+    _click_corner(page, "less", title, side)
+
+
+def _click_corner(page: Page, kind: str, title: str, side: str) -> None:
+    point = "([kind, title, side], cy, key) => cy.getElementById(`${kind}:${side}:${key(title)}`).position()"
+    _click(page, point, [kind, title, side])
 
 
 def click_arrow(page: Page, source: str, target: str) -> None:

@@ -19,8 +19,16 @@ describe("a box", () => {
   it("has an element for each row, and a mark where there is more", () => {
     const found = made([box({ key: "a", title: "a", rows: rows(2), rowsBeyond: 5, up: 3, opened: ["down"] })]);
     const ids = found.map(({ data }) => data.id);
-    expect(ids).toEqual(expect.arrayContaining(["column:a:c0", "column:a:c1", "rest:a", "more:up:a", "more:down:a"]));
+    expect(ids).toEqual(expect.arrayContaining(["column:a:c0", "column:a:c1", "rest:a", "more:up:a", "less:down:a"]));
     expect(found.filter(({ data }) => data.kind === "more" || data.kind === "less").map(({ data }) => [data.label, data.kind])).toEqual([["+3", "more"], ["−", "less"]]);
+  });
+
+  it("can be closed where it is opened in part, by a mark beside the one for more", () => {
+    const marks = made([box({ key: "a", title: "a", up: 3, down: 375, opened: ["up", "down"] })]).filter(({ data }) => data.kind === "more" || data.kind === "less");
+    expect(marks.map(({ data }) => [data.id, data.label])).toEqual([["more:up:a", "+3"], ["less:up:a", "−"], ["more:down:a", "+375"], ["less:down:a", "−"]]);
+    const [up, lessUp, down, lessDown] = marks.map(({ position, data }) => ({ left: (position?.x ?? 0) - data.wide / 2, right: (position?.x ?? 0) + data.wide / 2 }));
+    expect(lessUp?.right).toBeLessThan(up?.left ?? 0);
+    expect(lessDown?.left).toBeGreaterThan(down?.right ?? 0);
   });
 
   it("is coloured by severity and change", () => {

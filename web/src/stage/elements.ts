@@ -7,7 +7,7 @@ import { number, visible } from "../app/format";
 import { t } from "../app/texts";
 import { corners, pulls, width } from "./geometry";
 import type { Placed, Point, Size } from "./layout";
-import type { Arrow, Box, Picture, Row } from "./picture";
+import type { Arrow, Box, Picture, Row, Side } from "./picture";
 
 export const WIDTH = 240;
 export const HEAD = 46;
@@ -20,6 +20,8 @@ export const READABLE = 10 / SMALL;
 export const FONT = '"Inter", "Segoe UI", system-ui, sans-serif';
 const PAD = 16;
 const BADGE = 26;
+/** Between two marks at one corner: with their height, each is a target of 24 px and more. */
+const BETWEEN = 4;
 
 export const columnKey = (dataset: string, column: string): string => `column:${dataset}:${column}`;
 
@@ -120,18 +122,24 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
       position: { x, y: corner.y + HEAD + (one.rows.length + 0.5) * ROW },
     });
   }
-  for (const [side, many, at] of [["up", one.up, corner.x], ["down", one.down, corner.x + WIDTH]] as const) {
+  const y = corner.y + height;
+  for (const [side, many, at, outward] of [["up", one.up, corner.x, -1], ["down", one.down, corner.x + WIDTH, 1]] as const) {
     const opened = one.opened.includes(side);
-    if (many === 0 && !opened) continue;
-    const label = many > 0 ? `+${number(many)}` : "−";
-    found.push({
-      data: { id: `more:${side}:${key}`, kind: many > 0 ? "more" : "less", side, dataset: key, label, wide: Math.max(BADGE, 12 + label.length * 7) },
-      classes: "more",
-      position: { x: at, y: corner.y + height },
-    });
+    if (many > 0) found.push(cornerMark("more", key, side, `+${number(many)}`, { x: at, y }));
+    // A side that is opened in part has both: more of it, and none of it.
+    if (opened) found.push(cornerMark("less", key, side, "−", { x: at + (many > 0 ? outward * (markWidth(`+${number(many)}`) / 2 + BADGE / 2 + BETWEEN) : 0), y }));
   }
   return found;
 }
+
+const markWidth = (label: string): number => Math.max(BADGE, 12 + label.length * 7);
+
+/** What a click expands or collapses, at a corner of a box. */
+const cornerMark = (kind: "more" | "less", dataset: string, side: Side, label: string, position: Point): ElementDefinition => ({
+  data: { id: `${kind}:${side}:${dataset}`, kind, side, dataset, label, wide: markWidth(label) },
+  classes: "more",
+  position,
+});
 
 function rowOf(dataset: string, { name, severity }: Row, position: Point): ElementDefinition {
   const label = fitted(name, `${SMALL}px ${FONT}`, WIDTH - PAD - 10);
