@@ -346,7 +346,9 @@ def test_as_of_a_time_before_it_all_nothing_is_drawn_but_the_start(page: Page) -
     drawn(page, 7)
 
 
-def test_columns_of_a_time_are_those_of_then(chromium: Browser, served: str, clean_database: Driver) -> None:
+@pytest.fixture
+def page_of_two_schemas(chromium: Browser, served: str, clean_database: Driver) -> Iterator[Page]:
+    """The page over a dataset that lost the column `amount`, and got `amount_net`, on March 9."""
     orders = DatasetRef("s3://lake", "orders")
     for day, columns in ((1, ("id", "amount")), (9, ("id", "amount_net"))):
         event = lineage_event(
@@ -355,18 +357,51 @@ def test_columns_of_a_time_are_those_of_then(chromium: Browser, served: str, cle
             event_time=datetime(2026, 3, day, tzinfo=UTC),
         )
         store(clean_database, [event])
-    with without_errors(chromium) as page:
-        page.goto(f"{served}/{dataset('s3://lake', 'orders', 'columns')}")
-        content = page.locator("#content")
-        expect(content).to_contain_text("amount_net")
-        expect(content.locator(".schemas > li")).to_have_count(2)
-        go(page, dataset("s3://lake", "orders", "columns", asof="2026-03-05T00:00:00Z"))
-        expect(content).to_contain_text("Names and types as they were then")
-        expect(content.get_by_role("link", name="amount", exact=True)).to_be_visible()
-        expect(content.get_by_role("link", name="amount_net")).to_have_count(0)
-        expect(content.locator(".schemas > li")).to_have_count(1)
-        go(page, dataset("s3://lake", "orders", "columns", asof="2026-02-01T00:00:00Z"))
-        expect(content).to_contain_text("No schema of this dataset is known of that time.")
+    with without_errors(chromium) as opened:
+        opened.goto(served)
+        yield opened
+
+
+def test_columns_of_a_time_are_those_of_then(page_of_two_schemas: Page) -> None:
+    page = page_of_two_schemas
+    go(page, dataset("s3://lake", "orders", "columns"))
+    content = page.locator("#content")
+    expect(content).to_contain_text("amount_net")
+    expect(content.locator(".schemas > li")).to_have_count(2)
+    go(page, dataset("s3://lake", "orders", "columns", asof="2026-03-05T00:00:00Z"))
+    expect(content).to_contain_text("Names and types as they were then")
+    expect(content.get_by_role("link", name="amount", exact=True)).to_be_visible()
+    expect(content.get_by_role("link", name="amount_net")).to_have_count(0)
+    expect(content.locator(".schemas > li")).to_have_count(1)
+    go(page, dataset("s3://lake", "orders", "columns", asof="2026-02-01T00:00:00Z"))
+    expect(content).to_contain_text("No schema of this dataset is known of that time.")
+
+
+def test_beside_a_picture_of_then_the_panel_says_what_is_of_now(page_of_two_schemas: Page) -> None:
+    page = page_of_two_schemas
+    of_now = "The picture is of 2026-03-05"
+    panel = page.locator("#panel")
+    go(page, dataset("s3://lake", "orders", asof="2026-03-05T00:00:00Z"))
+    drawn(page, 1)
+    expect(panel.locator(".of-now")).to_contain_text(of_now)
+    panel.get_by_role("tab", name="Jobs").click()
+    expect(panel.locator(".of-now")).to_contain_text("are of now")
+    # Columns have a time: they are those of the picture.
+    panel.get_by_role("tab", name="Columns").click()
+    expect(panel).to_contain_text("Names and types as they were then")
+    names = panel.locator("#panel-body").get_by_role("table").get_by_role("button", name=re.compile("id|amount"))
+    expect(names).to_have_text(["id", "amount"])
+    expect(panel.locator(".of-now")).to_have_count(0)
+    # What a change hits is that of now, wherever its verdict stands.
+    change = {"change": "REMOVED", "changedcol": "amount_net"}
+    go(page, dataset("s3://lake", "orders", asof="2026-03-05T00:00:00Z", **change))
+    expect(page.locator("#impact .of-now")).to_contain_text(of_now)
+    expect(panel.locator(".of-now")).to_have_count(1)
+    go(page, dataset("s3://lake", "orders", **change))
+    expect(page.locator("#impact")).to_contain_text("amount_net")
+    expect(panel.locator(".of-now")).to_have_count(0)
+    panel.get_by_role("tab", name="Columns").click()
+    expect(names).to_have_text(["id", "amount_net"])
 
 
 def test_what_changed_since_is_coloured(page: Page) -> None:

@@ -6,7 +6,7 @@ import { headline, number, parted } from "../app/format";
 import { step, tweak } from "../app/navigation";
 import { rank, tone } from "../app/palette";
 import { t } from "../app/texts";
-import { Answer, AssetLink, Copy, Link, Section, Tone } from "../parts/basics";
+import { Answer, AssetLink, Copy, Link, OfNow, Section, Tone } from "../parts/basics";
 import { fileName, save } from "../parts/download";
 import { namesOf } from "../parts/people";
 import { Table, csv, type Column } from "../parts/table";
@@ -41,6 +41,8 @@ export function Verdict({ at, impact, name, undrawn }: { at: At; impact: Answere
   return (
     <div class="impact" id="impact" role="status">
       <p class="under">{supposed(at, name)}</p>
+      {/* The bar over the tab says so itself. */}
+      {at.tab === "lineage" && <OfNow asOf={at.asOf} />}
       <p><strong>{headline(impact)}</strong> · {t.jobsHit(impact.jobs_total)}{incomplete && <> · {t.firstHits(impact.items.length, impact.total)}</>}</p>
       <Totals at={at} impact={impact} />
       {undrawn !== undefined && undrawn > 0 && <p class="note" id="undrawn">{t.hitsNotDrawn(undrawn, !listsAllHits(impact))} <Link to={{ ...at, tab: "impact" }}>{t.allHitsLink}</Link></p>}

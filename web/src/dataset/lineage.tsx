@@ -194,6 +194,7 @@ function Notes({ at, graph, shown, undrawn, changed, hits, path }: NotesGiven) {
       if (graph.metadata.truncated && beyond <= 0) notes.push(t.moreBeyondDepth);
     }
     if (query.to && graph.nodes.length === 1) notes.push(t.noPath(query.to));
+    if (at.asOf && viewOf(at) === "table") notes.push(t.factsOfNow(time(at.asOf)));
     if (at.asOf && !query.to && graph.metadata.nodes_total === 1) notes.push(t.nothingBy(time(at.asOf)));
   }
   if (query.since) {

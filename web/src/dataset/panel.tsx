@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 
-import type { Asset, DatasetDetails, Drawing, DrawnEdge, Impact, JobDetails, JobUse, RunDetails, Timeline } from "../app/answers";
+import type { Asset, DatasetDetails, Drawing, DrawnColumn, DrawnEdge, Impact, JobDetails, JobUse, KnownColumn, RunDetails, Timeline } from "../app/answers";
 import { place, type PanelTab } from "../app/address";
 import { get, part } from "../app/api";
 import { useAsked } from "../app/asked";
@@ -11,7 +11,7 @@ import { count, number, offsets, parted, spelling } from "../app/format";
 import { go, placeOf, step, tweak } from "../app/navigation";
 import { keep, kept, narrow } from "../app/state";
 import { t } from "../app/texts";
-import { Answer, AssetLink, Chip, Facts, Link, State, Time, Tone } from "../parts/basics";
+import { Answer, AssetLink, Chip, Facts, Link, OfNow, State, Time, Tone } from "../parts/basics";
 import { Marks } from "../parts/marks";
 import { namesOf } from "../parts/people";
 import { Table, type Column } from "../parts/table";
@@ -21,7 +21,7 @@ import { About } from "./about";
 import { Verdict } from "./impact";
 import { Neighbours } from "./neighbours";
 import { addressOf } from "./picture";
-import { nameOf, useDetails, type At } from "./questions";
+import { nameOf, useColumnsThen, useDetails, type At } from "./questions";
 import { startAt } from "./toolbar";
 import { WhatIf } from "./what-if";
 
@@ -90,7 +90,7 @@ function DatasetPanel({ at, dataset, column, start, graph, impact, severities, u
   const asset = details?.dataset ?? node?.asset;
   if (!asset) return <Answer asked={asked}>{() => null}</Answer>;
   const expand = (side: Side): void => step("dataset", { open: [...at.query.open, `${side}:${dataset}`] });
-  const tabs: [PanelTab, string, number | null][] = [["about", t.tabAbout, null], ["columns", t.tabColumns, details?.columns_total ?? null], ["jobs", t.tabJobs, details ? details.producers_total + details.consumers_total : null], ["impact", t.whatIf, null]];
+  const tabs: [PanelTab, string, number | null][] = [["about", t.tabAbout, null], ["columns", t.tabColumns, at.asOf ? null : (details?.columns_total ?? null)], ["jobs", t.tabJobs, details ? details.producers_total + details.consumers_total : null], ["impact", t.whatIf, null]];
   return (
     <>
       <Head chip={asset.type} title={<Link to={placeOf(asset)} title={spelling(asset)}>{parted(asset).last}</Link>} under={spelling(asset)}>
@@ -109,11 +109,12 @@ function DatasetPanel({ at, dataset, column, start, graph, impact, severities, u
       </Head>
       <div id="panel-body" class="panel-body" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {!details ? <Answer asked={asked}>{() => null}</Answer>
-          : tab === "about" ? <About place={at} details={details} />
-          : tab === "columns" ? <ColumnList at={at} details={details} column={column} severities={severities} />
-          : tab === "jobs" ? <Jobs at={at} details={details} />
+          : tab === "about" ? <><OfNow asOf={at.asOf} /><About place={at} details={details} /></>
+          : tab === "columns" ? <Columns at={at} details={details} column={column} severities={severities} />
+          : tab === "jobs" ? <><OfNow asOf={at.asOf} /><Jobs at={at} details={details} /></>
           : (
             <>
+              {!impact && <OfNow asOf={at.asOf} />}
               <WhatIf at={at} details={details} column={column} key={`${dataset} ${column} ${at.query.change}`} />
               {impact && <Verdict at={at} impact={impact} name={parted(impact.start).last} undrawn={undrawn} />}
               {impact && <ImpactHits at={at} impact={impact} />}
@@ -140,17 +141,38 @@ function ImpactHits({ at, impact }: { at: At; impact: Impact }) {
   );
 }
 
-function ColumnList({ at, details, column, severities }: { at: At; details: DatasetDetails; column: string; severities: ReadonlyMap<string, string> }) {
+interface ColumnsGiven {
+  at: At;
+  details: DatasetDetails;
+  /** The one that is chosen. */
+  column: string;
+  severities: ReadonlyMap<string, string>;
+}
+
+/** Columns of the schema at the time that the picture is of. */
+function Columns(given: ColumnsGiven) {
+  const { at, details } = given;
+  const then = useColumnsThen(at, details.dataset.key);
+  if (!at.asOf) return <ColumnList {...given} rows={details.columns.filter(({ current }) => current)} total={details.columns_total} listed={details.columns.length} />;
+  return (
+    <Answer asked={then}>{({ nodes }) => {
+      const found = nodes.find(({ hops }) => hops === 0);
+      const rows = found?.columns ?? [];
+      return <><p class="note">{t.columnsTab.then}</p><ColumnList {...given} rows={rows} total={found?.columns_total ?? rows.length} listed={rows.length} /></>;
+    }}</Answer>
+  );
+}
+
+function ColumnList({ at, details, column, severities, rows, total, listed }: ColumnsGiven & { rows: readonly (KnownColumn | DrawnColumn)[]; total: number; listed: number }) {
   const severity = (name: string): string | null => severities.get(addressOf({ ...details.dataset, column: name })) ?? null;
-  const columns: Column<DatasetDetails["columns"][number]>[] = [
+  const columns: Column<KnownColumn | DrawnColumn>[] = [
     { name: "name", title: t.columnColumn, value: ({ name }) => name, width: "56%", cell: ({ name }) => (
       <button class="plain" aria-pressed={name === column} onClick={() => tweak("dataset", { sel: details.dataset.key, col: name === column ? "" : name, panel: "columns" })}>{name}</button>) },
     { name: "type", title: t.columnType, value: ({ type }) => type, cell: ({ type, name }) => <>{type ?? "–"} {severity(name) && <Tone severity={severity(name) ?? ""} />}</> },
   ];
-  const current = details.columns.filter(({ current: is }) => is);
   return (
-    <Table rows={current} columns={columns} of={({ name }) => name} label={t.tabColumns} noun={t.nouns.column} chosen={column}
-      beyond={details.columns_total > details.columns.length ? <Link to={{ ...at, tab: "columns" }}>{t.allOf(details.columns_total)}</Link> : undefined} />
+    <Table rows={rows} columns={columns} of={({ name }) => name} label={t.tabColumns} noun={t.nouns.column} chosen={column} empty={at.asOf ? t.columnsTab.noneThen : undefined}
+      beyond={total > listed ? <Link to={{ ...at, tab: "columns" }}>{t.allOf(total)}</Link> : undefined} />
   );
 }
 
@@ -210,6 +232,7 @@ function ArrowPanel({ at, edge, graph }: { at: At; edge: DrawnEdge; graph: Drawi
     <>
       <Head chip="flow" title={`${parted(ends[0]).last} → ${parted(ends[1]).last}`} under={count(edge.via_total, ...t.nouns.job)} />
       <div class="panel-body">
+        <OfNow asOf={at.asOf} />
         {edge.via.map((via) => <ArrowJob via={via} columns={columns} waiting={asked.waiting} key={via.job.key} />)}
         {edge.via_total > edge.via.length && <p class="note">{t.moreJobs(edge.via_total - edge.via.length)}</p>}
       </div>

@@ -41,9 +41,9 @@ export function useWhole(at: At, wanted: boolean, asOf = at.asOf): Asked<Drawing
   return useAsked(wanted ? JSON.stringify(query) : null, () => get<Drawing>("graph", query), { keep: true });
 }
 
-/** The dataset with the columns of its schema at the time of the address. */
-export function useColumnsThen(at: At): Asked<Drawing> {
-  const query = { asset: nameOf(at), as_of: at.asOf, columns: "START", limit: 1 };
+/** A dataset with the columns of its schema at the time of the address. */
+export function useColumnsThen(at: At, dataset = nameOf(at)): Asked<Drawing> {
+  const query = { asset: dataset, as_of: at.asOf, columns: "START", limit: 1 };
   return useAsked(at.asOf ? JSON.stringify(query) : null, () => get<Drawing>("graph", query));
 }
 

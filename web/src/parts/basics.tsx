@@ -52,6 +52,9 @@ export function Time({ at, short = false }: { at: string | null | undefined; sho
   return <time dateTime={at} title={`${time(at)} (${t.here}), ${utc(at)}`}>{short ? ago(at) : utc(at) === `${time(at)} ${t.utc}` ? <>{time(at)} <small>{t.utc}</small></> : <>{time(at)} <small>{utc(at).slice(11)}</small></>}</time>;
 }
 
+/** Beside a picture of another time: what is stated of its datasets and jobs has no other time than now. */
+export const OfNow = ({ asOf }: { asOf: string }) => (asOf ? <p class="note of-now">{t.factsOfNow(time(asOf))}</p> : null);
+
 /** Names and values, without those that have none. */
 export function Facts({ rows }: { rows: [string, ComponentChildren][] }) {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);

@@ -111,6 +111,7 @@ export const lineage = {
   details: "Details",
   resizePanel: "Width of the panel",
   closePanel: "Close the panel",
+  factsOfNow: (at: string) => `The picture is of ${at}. Runs, jobs, owners, criticality and impact are of now.`,
   tabAbout: "About",
   tabColumns: "Columns",
   tabJobs: "Jobs",
