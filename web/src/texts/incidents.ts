@@ -21,7 +21,7 @@ export const incidents = {
     atLeast: (many: string) => `at least ${many}`,
     notAsked: "not recorded yet",
     recorded: "Recorded reach",
-    recordedAt: (many: string) => `bad data in ${many}, counting where it began`,
+    recordedAt: (many: string, one: boolean) => `bad data in ${many} ${one ? "dataset" : "datasets"}, counting where it began`,
     assignee: "Assigned to",
     type: "Type",
     cause: "Cause",

@@ -51,7 +51,7 @@ function Stated({ of: { brief, description, repaired } }: { of: Incident }) {
         [w.assignee, brief.assignee],
         [w.resolved, brief.resolved_at && <><Time at={brief.resolved_at} /> {brief.resolution?.toLowerCase().replaceAll("_", " ")}</>],
         [w.continued, brief.continued_in && <Link to={place("incident", { id: brief.continued_in })}>{brief.continued_in}</Link>],
-        [w.recorded, brief.reached_as_of && <>{w.recordedAt(`${reachedText(brief)} ${brief.reached_datasets === 1 ? "dataset" : "datasets"}`)} (<Time at={brief.reached_as_of} />)</>],
+        [w.recorded, brief.reached_as_of && <>{w.recordedAt(reachedText(brief), brief.reached_datasets === 1)} (<Time at={brief.reached_as_of} />)</>],
         [w.repaired, repaired.length > 0 && <ul class="lines">{repaired.map(({ text }) => <li>{text}</li>)}</ul>],
       ]} />
     </>
