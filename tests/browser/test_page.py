@@ -123,9 +123,6 @@ def test_columns_and_the_path_of_one_alone(page: Page) -> None:
     assert "only=1" in page.url
     page.reload()
     expect(page.locator(".stage-notes")).to_contain_text("Only the path of value.carrier")
-    page.get_by_role("button", name="Table", exact=True).click()
-    expect(page.get_by_role("table").first).to_contain_text("flights.enriched")
-    assert "only=1" not in page.url
 
 
 def test_what_a_change_would_hit_keeps_its_colours_as_more_is_drawn(page: Page) -> None:

@@ -1,5 +1,7 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 
+import { changeTexts, columnsOf } from "../src/dataset/lineage-table";
 import { addressOf, changesBetween, columnPath, pictureOf, withRemoved, type Filters } from "../src/dataset/picture";
 import { column, drawing, edge, node, options, via, way } from "./drawn";
 import { asset } from "./recorded";
@@ -141,7 +143,16 @@ describe("the path of a column", () => {
   });
 
   it("counts columns beyond those of the answers", () => {
-    expect(columnPath(start, [way("UPSTREAM", [column("raw", "key")], [], 900)], true).total).toBe(901);
+    const found = columnPath(start, [way("UPSTREAM", [column("raw", "key")], [], 900)], true);
+    expect([found.total, found.unlisted]).toEqual([901, 899]);
+  });
+
+  it("lists each mapping once, also that of a dataset that isn't drawn", () => {
+    const all = Array.from({ length: 80 }, (_, index) => column(`d${index}`, "x"));
+    const edges = all.map(({ key }): [string, string] => ["orders.id", key]);
+    const { mappings } = columnPath(start, [way("UPSTREAM", [], edges.slice(0, 1)), way("DOWNSTREAM", all, edges)], false);
+    expect(mappings.map(({ key }) => key)).toEqual(edges.map(([from, to]) => `${from}>${to}`));
+    expect(mappings[79]).toMatchObject({ source: { column: "id" }, target: { column: "x", name: "d79" }, jobs: [{ name: "etl" }], jobsBeyond: 0 });
   });
 
   it("has no more than 60 boxes, and no arrow to what isn't drawn", () => {
@@ -160,6 +171,15 @@ describe("changes", () => {
       ["a>a", "CHANGED"], ["a>new", "ADDED"], ["a>old", "REMOVED"], ["new", "ADDED"], ["old", "REMOVED"],
     ]);
     expect(changesBetween(before, before).size).toBe(0);
+  });
+
+  it("are texts of the datasets of a table: their own, and those of arrows that lead to them", () => {
+    const both = withRemoved(before, after);
+    const texts = changeTexts(both, changesBetween(before, after));
+    expect([...texts]).toEqual([["new", ["added", "flow from a added"]], ["old", ["removed", "flow from a removed"]], ["a", ["flow from a changed"]]]);
+    const shown = columnsOf(null, new Map(), texts).find(({ name }) => name === "change");
+    expect(both.nodes.map((each) => shown?.value?.(each))).toEqual(["flow from a changed", "added; flow from a added", "removed; flow from a removed"]);
+    expect(columnsOf(null).some(({ name }) => name === "change")).toBe(false);
   });
 
   it("keep what is no more in the picture", () => {

@@ -25,6 +25,20 @@ export function actionOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey
   return ({ "/": "search", "?": "keys", d: "theme" } as const)[event.key] ?? null;
 }
 
+/** A key of a view, wherever the focus is but in a field: its table has no stage that takes keys. Null does nothing. */
+export function useKey(name: string, does: (() => void) | null): void {
+  const now = useRef(does);
+  now.current = does;
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key !== name || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || document.querySelector("dialog[open]")) return;
+      now.current?.();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [name]);
+}
+
 function act(event: KeyboardEvent): void {
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
   const action = actionOf(event);

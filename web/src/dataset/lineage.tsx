@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 
 import type { DatasetDetails, Drawing, Impact } from "../app/answers";
 import { count, parted, time } from "../app/format";
-import { isField } from "../app/keys";
+import { useKey } from "../app/keys";
 import { step, tweak } from "../app/navigation";
 import { say } from "../app/state";
 import { t } from "../app/texts";
@@ -15,6 +15,7 @@ import type { Chosen } from "../stage/stage";
 import { Timeline } from "../timeline/timeline";
 import { LineageTable } from "./lineage-table";
 import { Panel } from "./panel";
+import { PathTable } from "./path-table";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
 import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
 import { datasetsOf, listsAllHits, severitiesOf } from "./severities";
@@ -36,7 +37,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const view = viewOf(at);
   const onlyPath = query.only && query.col !== "";
   const drawing = useDrawing(at, view === "graph" && !query.since && !onlyPath);
-  const whole = useWhole(at, view === "table" || query.since !== "");
+  const whole = useWhole(at, (view === "table" && !onlyPath) || query.since !== "");
   const earlier = useWhole(at, query.since !== "", query.since);
   const impact = useImpact(at).value;
   const start = details?.dataset ?? (view === "graph" ? drawing.value : whole.value)?.start ?? null;
@@ -49,18 +50,17 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     [query.since, whole.value, earlier.value],
   );
   const graph: Drawing | null = query.since ? mostChanged(changed) : view === "table" ? whole.value : drawing.value;
+  const alone = useMemo(() => {
+    const from = path.value?.[0]?.start ?? start;
+    return onlyPath && path.value && from ? columnPath(from, path.value, !query.nojobs) : null;
+  }, [path.value, onlyPath, query.nojobs, start?.key]);
   const shown: Shown | null = useMemo(() => {
-    if (onlyPath) {
-      const from = path.value?.[0]?.start ?? start;
-      if (!path.value || !from) return null;
-      const found = columnPath(from, path.value, !query.nojobs);
-      return { picture: found, hidden: found.undrawn, drawn: new Set(found.boxes.map(({ key }) => key)) };
-    }
+    if (onlyPath) return alone && { picture: alone, hidden: alone.undrawn, drawn: new Set(alone.boxes.map(({ key }) => key)) };
     return graph && pictureOf(graph, {
       columns: query.columns, jobs: !query.nojobs, group: query.group, open: query.open, severities,
       filters: query, rest: query.to ? [] : query.direction === "BOTH" ? ["up", "down"] : query.direction === "UPSTREAM" ? ["up"] : ["down"], column: query.col ? { key: query.sel || graph.start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
     });
-  }, [graph, path.value, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.col && query.sel, query.to, query.direction, [query.namespace, query.owner, query.type, query.tag].join("|")]);
+  }, [graph, alone, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.col && query.sel, query.to, query.direction, [query.namespace, query.owner, query.type, query.tag].join("|")]);
 
   const hit = datasetsOf(severities);
   const undrawn = shown ? hit.filter((address) => !shown.drawn.has(address)).length : 0;
@@ -94,23 +94,13 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     else if (found?.asset && !found.start) startAt({ namespace: found.asset.namespace, name: found.asset.name }, at);
   };
   const keys = (pressed: string): boolean => {
-    if (pressed === "v") toggleView();
-    else if (pressed === "c") tweak("dataset", { columns: !query.columns });
+    if (pressed === "c") tweak("dataset", { columns: !query.columns });
     else if (pressed === "o" && query.col) step("dataset", { only: !query.only, zoom: null });
     else if (pressed === "t") openTimeline();
     else return false;
     return true;
   };
-  const toggleView = (): void => showAs(at, view === "graph" ? "table" : "graph");
-  // A table has no stage that takes keys.
-  useEffect(() => {
-    if (view === "graph") return undefined;
-    const back = (event: KeyboardEvent): void => {
-      if (event.key === "v" && !event.ctrlKey && !event.metaKey && !event.altKey && !isField(event.target) && !document.querySelector("dialog[open]")) toggleView();
-    };
-    document.addEventListener("keydown", back);
-    return () => document.removeEventListener("keydown", back);
-  }, [view]);
+  useKey("v", () => showAs(view === "graph" ? "table" : "graph"));
   const openTimeline = (): void => {
     const job = jobOf(query.sel || start?.key) ?? details?.producers[0]?.job.key ?? details?.consumers[0]?.job.key;
     if (job) tweak("dataset", { timeline: job, from: "", until: "" });
@@ -121,19 +111,20 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   return (
     <div class="lineage">
       <Toolbar at={at} graph={graph} name={name} />
-      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} hits={impact} path={onlyPath && path.value && shown ? { columns: path.value.reduce((sum, way) => sum + way.total, 1), undrawn: shown.hidden } : null} />
+      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} hits={impact} path={alone && { columns: alone.total, undrawn: view === "graph" ? alone.undrawn : 0 }} />
       <div class="lineage-body">
         {problem ? <div class="trouble-place"><Trouble problem={problem} again={drawing.again} choose={query.to && details ? (to) => step("dataset", { to }) : undefined} /></div>
+          : onlyPath && view === "table" ? <div class="table-place">{alone ? <PathTable path={alone} column={query.col} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })} /> : <Waiting />}</div>
           : table ? (
             <div class="table-place">
-              <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}
+              <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0} changes={changed?.map ?? null}
                 impact={impact} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
                 chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false, panel: key === start?.key ? "about" : "" })} />
             </div>
-          ) : view === "graph" || onlyPath ? (
+          ) : view === "graph" ? (
             <div class="stage-place">
               {/* There before the answer is: the drawing library takes a tenth of a second to start. */}
-              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onTable={() => showAs(at, "table")} onKey={keys}
+              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onTable={() => showAs("table")} onKey={keys}
                 view={query.zoom} onView={(zoom) => drawing.waiting || tweak("dataset", { zoom })} />
               {shown ? <Legend /> : <Waiting />}
             </div>

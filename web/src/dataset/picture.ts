@@ -224,8 +224,28 @@ function addRest({ boxes, arrows }: Picture, start: string, sides: readonly Side
   }
 }
 
+/** One column that goes into another, and the jobs that make it so. */
+export interface PathMapping {
+  key: string;
+  source: Asset;
+  target: Asset;
+  jobs: Asset[];
+  /** Jobs beyond those that the answer lists. */
+  jobsBeyond: number;
+}
+
+/** The path of a column: a picture, and all its mappings, also of datasets that aren't drawn. */
+export interface ColumnPath extends Picture {
+  mappings: PathMapping[];
+  /** Columns on it, listed or not. */
+  total: number;
+  unlisted: number;
+  /** Datasets that aren't drawn. */
+  undrawn: number;
+}
+
 /** Only the path of one column: all hops, both ways, no other column. */
-export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean): Picture & { total: number; undrawn: number } {
+export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean): ColumnPath {
   const assets = new Map<string, Asset>([[start.key, start]]);
   for (const way of ways) for (const { asset } of way.items) assets.set(asset.key, asset);
   const boxes = new Map<string, Box>();
@@ -247,10 +267,13 @@ export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean
     if (rows && asset.column !== null && !rows.some(({ name }) => name === asset.column)) rows.push({ name: asset.column, type: asset.type });
   }
   const arrows = new Map<string, Arrow>();
+  const mappings = new Map<string, PathMapping>();
   for (const way of ways) {
     for (const edge of way.edges) {
       const [from, to] = [assets.get(edge.source), assets.get(edge.target)];
       if (!from || !to || from.column === null || to.column === null) continue;
+      const key = `${edge.source}>${edge.target}`;
+      mappings.set(key, { key, source: from, target: to, jobs: edge.via.map(({ job }) => job), jobsBeyond: edge.via_total - edge.via.length });
       const [source, target] = [addressOf({ namespace: from.namespace, name: from.name }), addressOf({ namespace: to.namespace, name: to.name })];
       if (!boxes.has(source) || !boxes.has(target)) continue;
       const known = arrows.get(`${source}>${target}`) ?? arrow({ source, target, label: jobs ? (edge.via[0]?.job.name ?? "") : "" });
@@ -258,7 +281,10 @@ export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean
       arrows.set(known.key, known);
     }
   }
-  return { boxes: [...boxes.values()], arrows: [...arrows.values()], total: ways.reduce((sum, way) => sum + way.total, 1), undrawn: undrawn.size };
+  return {
+    boxes: [...boxes.values()], arrows: [...arrows.values()], mappings: [...mappings.values()],
+    total: ways.reduce((sum, way) => sum + way.total, 1), unlisted: ways.reduce((sum, way) => sum + way.total - way.items.length, 0), undrawn: undrawn.size,
+  };
 }
 
 /** What was added, removed or changed between two answers, by key of datasets and arrows. */

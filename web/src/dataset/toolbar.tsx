@@ -17,13 +17,11 @@ const GROUPINGS: Grouping[] = ["", "namespace", "owner", "tag", "type"];
 /** Picture or table: what the address says, else what suits the screen. */
 export const viewOf = ({ query }: At): "graph" | "table" => query.view || (narrow.value ? "table" : "graph");
 
-/** Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer. */
+/** Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer, as that of a column's path. */
 export const hasPanel = ({ query }: Pick<At, "query">, view: "graph" | "table"): boolean =>
-  !query.nopanel && ((!narrow.value && view === "graph") || [query.sel, query.col, query.change, query.panel].some(Boolean));
+  !query.nopanel && ((!narrow.value && view === "graph") || [query.sel, query.col && !query.only, query.change, query.panel].some(Boolean));
 
-/** A table has no path of one column: it lists the datasets of the picture that has no path, which has another zoom. */
-export const showAs = ({ query }: At, view: "graph" | "table"): void =>
-  tweak("dataset", view === "table" && query.only ? { view, only: false, zoom: null } : { view });
+export const showAs = (view: "graph" | "table"): void => tweak("dataset", { view });
 
 export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; name: string }) {
   const { query } = at;
@@ -36,8 +34,8 @@ export function Toolbar({ at, graph, name }: { at: At; graph: Drawing | null; na
   return (
     <div class="toolbar" role="toolbar" aria-label={t.toolbar}>
       <span class="switch" role="group" aria-label={t.viewAs}>
-        <button aria-pressed={view === "graph"} onClick={() => showAs(at, "graph")}>{t.graph}</button>
-        <button aria-pressed={view === "table"} onClick={() => showAs(at, "table")} title={t.tableKey}>{t.table}</button>
+        <button aria-pressed={view === "graph"} onClick={() => showAs("graph")}>{t.graph}</button>
+        <button aria-pressed={view === "table"} onClick={() => showAs("table")} title={t.tableKey}>{t.table}</button>
       </span>
       {!query.to && (
         <span class="switch" role="group" aria-label={t.depth}>

@@ -157,6 +157,7 @@ export const traces = {
     why: "Why",
     datasetName: "Dataset",
     depth: "Hops",
+    pictures: { png: "PNG", svg: "SVG", mermaid: "Mermaid" },
     csv: "CSV",
     json: "JSON",
     batches: (first: number, last: number) => (first === last ? `batch ${first}` : `batches ${first} to ${last}`),

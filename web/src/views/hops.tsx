@@ -8,6 +8,7 @@ import type { Asset, Certainty, Hop, Part, Step } from "../app/answers";
 import { spelled } from "../app/api";
 import { field, instant } from "../app/as-of";
 import { offsets, parted, spelling, utc } from "../app/format";
+import { useKey } from "../app/keys";
 import { go, placeOf } from "../app/navigation";
 import { narrow } from "../app/state";
 import { t } from "../app/texts";
@@ -15,7 +16,7 @@ import { AssetLink, Link, Time } from "../parts/basics";
 import { fileName, save } from "../parts/download";
 import { csv, Table, type Column } from "../parts/table";
 import { arrow, box, type Box, type Picture } from "../stage/picture";
-import { Stage } from "../stage/lazy";
+import { exportPicture, Stage } from "../stage/lazy";
 import type { Chosen } from "../stage/stage";
 
 const r = t.traces;
@@ -238,16 +239,19 @@ export function Hops({ hops, start, tainted, view, onView, name, answer, truncat
   const { boxes, arrows } = drawn.picture;
   const datasets = new Map(boxes.map((each) => [each.key, each.asset]));
   const [chosen, choose] = useState<Chosen>(null);
+  const drawable = hops.length > 0;
+  useKey("v", drawable ? () => onView(shown === "graph" ? "table" : "graph") : null);
   return (
     <section class="rec-hops">
       <div class="part-head rec-head">
         <h2>{r.hops}</h2>
         <span class="rec-switch" role="group" aria-label={r.view}>
-          {(["graph", "table"] as const).map((each) => <button aria-pressed={shown === each} onClick={() => onView(each)}>{r[each]}</button>)}
+          {(["graph", "table"] as const).map((each) => <button aria-pressed={shown === each} title={each === "table" ? t.tableKey : undefined} onClick={() => onView(each)}>{r[each]}</button>)}
         </span>
+        {shown === "graph" && drawable && (["png", "svg", "mermaid"] as const).map((kind) => <button title={t.exportAs[kind]} onClick={() => exportPicture(kind, name)}>{r.pictures[kind]}</button>)}
         <Downloads name={name} rows={hops} columns={HOP_COLUMNS} answer={answer} />
       </div>
-      {shown === "table" || hops.length === 0
+      {shown === "table" || !drawable
         ? <Table rows={hops} columns={HOP_COLUMNS} of={({ number }) => String(number)} label={r.hops} noun={r.hop} empty={truncated ? t.traces.diff.noneListed : r.noHops} beyond={truncated ? t.traces.trace.truncated : undefined} />
         : (
           <>
