@@ -308,22 +308,6 @@ def test_graph_and_table_have_the_same_datasets(page: Page) -> None:
     assert len(lines) == len(boxes) + 1
 
 
-def test_files_have_every_arrow_of_the_answer(page: Page, served: str) -> None:
-    go(page, f"{DEPARTED}?depth=all")
-    drawn(page)
-    answer = page.evaluate("async () => (await fetch('api/v1/graph?asset=flights.departed&depth=all')).json()")
-    page.get_by_role("button", name="Export").click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="SVG").click()
-    svg = Path(saved.value.path()).read_text(encoding="utf-8")
-    for edge in answer["edges"]:
-        assert f'data-arrow="{edge["key"].replace(">", "&#62;")}"' in svg
-    page.get_by_role("button", name="Export").click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="PNG").click()
-    assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
-
-
 def test_an_unknown_name_offers_the_nearest(chromium: Browser, served: str, read_demo: Driver) -> None:
     with new_page(chromium) as page:
         page.goto(f"{served}/{dataset(KAFKA, 'flights.enrichd')}")
