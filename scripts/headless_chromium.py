@@ -56,6 +56,7 @@ def new_page(
     width: int = 1600,
     height: int = 900,
     colors: Literal["light", "dark"] = "light",
+    zone: str | None = None,
 ) -> Iterator[Page]:
     """An empty page that shares nothing with others of the same Chromium: no cache, no cookies.
 
@@ -63,8 +64,9 @@ def new_page(
         width: Width of the page, in CSS pixels.
         height: Height of the page, in CSS pixels.
         colors: Colour scheme that the page sees as the user's preference.
+        zone: Time zone of the user, as `Pacific/Auckland`; None: that of this machine.
     """
-    page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=colors)
+    page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=colors, timezone_id=zone)
     page.set_default_timeout(STEP_SECONDS * 1000)
     try:
         yield page

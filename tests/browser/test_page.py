@@ -443,6 +443,24 @@ def test_a_path_to_an_unknown_name_offers_the_nearest_as_its_end(
         assert set(titles(page)) == {"flights.departed", "flights.enriched"}
 
 
+def test_times_are_of_the_zone_of_the_reader_with_utc_beside_them(
+    chromium: Browser, served: str, read_demo: Driver
+) -> None:
+    with without_errors(chromium, zone="Pacific/Auckland") as page:
+        page.goto(f"{served}/{ENRICHED}?asof=2001-01-01T18:30:00Z")
+        bar = page.get_by_role("region", name="As of")
+        expect(bar).to_contain_text("As of 2001-01-02 07:30:00 2001-01-01 18:30:00 UTC")
+        expect(page.locator(".stage-notes")).to_contain_text("up to 2001-01-02 07:30:00")
+        page.get_by_role("button", name="As of 2001-01-02 07:30").click()
+        field = page.get_by_label("Time, in your time zone")
+        expect(field).to_have_value("2001-01-02T07:30")
+        # On one date, the date is written once.
+        field.fill("2001-01-02T14:00")
+        page.get_by_role("button", name="Apply").click()
+        expect(bar).to_contain_text("As of 2001-01-02 14:00:00 01:00:00 UTC")
+        assert "asof=2001-01-02T01:00:00Z" in page.url
+
+
 @pytest.mark.nightly
 def test_light_and_dark(page: Page) -> None:
     go(page, ENRICHED)

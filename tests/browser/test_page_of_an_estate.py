@@ -271,9 +271,14 @@ def test_nothing_moves_by_itself_where_the_reader_wants_less_motion(page: Page) 
 
 
 def test_impact_counts_the_hits_that_are_not_drawn(page: Page) -> None:
-    go(page, dataset(LAKE, HUB, change="REMOVED", changedcol="amount_net"))
+    with page.expect_response("**/impact/analyze?*") as asked:
+        go(page, dataset(LAKE, HUB, change="REMOVED", changedcol="amount_net"))
     expect(page.locator("#impact")).to_contain_text("If amount_net of")
-    expect(page.locator("#undrawn")).to_contain_text("aren't drawn")
+    hit = {(item["asset"]["namespace"], item["asset"]["name"]) for item in asked.value.json()["items"]}
+    boxes = page.evaluate("() => window.headwater.picture.boxes.flatMap(box => box.asset ?? [])")
+    undrawn = len(hit - {(box["namespace"], box["name"]) for box in boxes})
+    assert 12 < undrawn < len(hit)
+    expect(page.locator("#undrawn")).to_contain_text(f"{undrawn} datasets that are hit aren't drawn")
     page.locator("#undrawn").get_by_role("link").click()
     expect(page.locator("h1")).to_contain_text(HUB_TITLE)
     table = page.get_by_role("region", name="Owners of what is hit")
@@ -378,9 +383,13 @@ def test_what_was_chosen_meanwhile_is_not_replaced_by_a_late_answer(page: Page) 
     expect(page.locator("h1")).to_have_text("Checks")
     go(page, HUB_ADDRESS)
     drawn(page, 15)
-    for route in held:
-        route.fulfill(json={"rules": [], "total": 0, "exempted": 0, "unused": [], "unchecked": []})
+    assert len(held) == 1
+    with page.expect_event("requestfinished", lambda request: "/api/v1/checks?" in request.url):
+        held[0].fulfill(json={"rules": [], "total": 0, "exempted": 0, "unused": [], "unchecked": []})
+    # By the second frame after it, whatever follows from the answer is there.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     expect(page.locator("h1")).to_contain_text(HUB_TITLE)
+    drawn(page, 15)
 
 
 def test_an_empty_graph_follows_what_is_started_meanwhile(

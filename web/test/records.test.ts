@@ -37,7 +37,8 @@ test("facets of more hits than are counted are marked as such", () => {
 test("a time is written once for a reader in UTC", () => {
   const at = "2024-05-01T10:00:07Z";
   const same = new Date(at).getTimezoneOffset() === 0;
-  expect(shown(h(Time, { at })).textContent).toBe(same ? "2024-05-01 10:00:07 UTC" : `${time(at)} 10:00:07 UTC`);
+  const date = time(at).startsWith("2024-05-01") ? "" : "2024-05-01 ";
+  expect(shown(h(Time, { at })).textContent).toBe(same ? "2024-05-01 10:00:07 UTC" : `${time(at)} ${date}10:00:07 UTC`);
 });
 
 test("declared owners come before those that events report", () => {

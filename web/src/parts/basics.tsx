@@ -46,10 +46,14 @@ export const State = ({ state }: { state: string | null | undefined }) => (
   <span class={`state ${STATES[state ?? ""] ?? "none"}`}>{(state ?? "unknown").toLowerCase()}</span>
 );
 
+/** UTC without what it has in common with the viewer's zone: all of it, or the date. */
+const beside = (local: string, universal: string): string =>
+  universal === `${local} ${t.utc}` ? t.utc : universal.slice(0, 10) === local.slice(0, 10) ? universal.slice(11) : universal;
+
 /** A time in the viewer's zone, with UTC beside it. */
 export function Time({ at, short = false }: { at: string | null | undefined; short?: boolean }) {
   if (!at) return <>–</>;
-  return <time dateTime={at} title={`${time(at)} (${t.here}), ${utc(at)}`}>{short ? ago(at) : utc(at) === `${time(at)} ${t.utc}` ? <>{time(at)} <small>{t.utc}</small></> : <>{time(at)} <small>{utc(at).slice(11)}</small></>}</time>;
+  return <time dateTime={at} title={`${time(at)} (${t.here}), ${utc(at)}`}>{short ? ago(at) : <>{time(at)} <small>{beside(time(at), utc(at))}</small></>}</time>;
 }
 
 /** Beside a picture of another time: what is stated of its datasets and jobs has no other time than now. */
