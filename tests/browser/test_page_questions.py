@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from headwater_analysis.declaring.files import read_file
 from support.demo_graph import DECLARED, demo_events
 from support.graph.writing import hold
-from support.page import dataset, drawn, search, titles, without_errors
+from support.page import dataset, drawn, search, titles, violations, without_errors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -167,6 +167,39 @@ def test_picture_and_table_state_the_same_of_each_dataset(page: Page) -> None:
     go(page, f"{dataset(report['namespace'], report['name'])}/mean_delay".replace("#/dataset", "#/column"))
     named = page.locator("#content dt", has_text="Owners").locator("+ dd")
     expect(named).to_have_text(people["daily_report"][0][0])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_axe_finds_nothing_in_answers_about_records(
+    chromium: Browser, served: str, declared_demo: Driver, width: int, colors: str
+) -> None:
+    """Of micro-batches and files, which the estate has none of."""
+    with without_errors(chromium, width=width, colors=colors) as page:
+        page.goto(served)
+        went = asked(page, "traces?topic=flights.departed&partition=0&offset=12&depth=all&limit=1000")
+        file = next(file for hop in went["hops"] for part in hop["outputs"] for file in part["files"])
+        of_file = f"#/trace?direction=BACKWARD&path={quote(file, safe='')}"
+        job = next(hop["step"]["job"]["key"] for hop in went["hops"])
+        run = next(hop["step"]["runs"][0]["run_id"] for hop in went["hops"])
+        addresses = {
+            "origin of a file": of_file,
+            "origin of a file, drawn": f"{of_file}&view=graph",
+            "origin of a file, as a table": f"{of_file}&view=table",
+            "bad run": f"#/blast?run={run}&view=table",
+            "micro-batches": f"#/run/{run}/batches",
+            "outputs": f"#/run/{run}/outputs",
+            "timeline": f"{DEPARTED}?view=graph&timeline={quote(job, safe='')}",
+            "as of": f"{DEPARTED}?view=graph&asof=2099-01-01T00:00:00Z&change=REMOVED&changedcol=value.carrier",
+        }
+        for name, address in addresses.items():
+            page.goto("about:blank")
+            page.goto(f"{served}/{address}")
+            expect(page.locator("h1").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            expect(page.locator(".waiting, .trouble")).to_have_count(0)
+            assert violations(page) == [], f"{name} at {width} px, {colors}"
 
 
 @pytest.mark.nightly
