@@ -35,6 +35,7 @@ from headwater_graph.incidents import (
     IncidentStatus,
     datahub_stage,
     datahub_type,
+    incident_properties,
     incident_state,
 )
 from headwater_graph.incidents import (
@@ -203,7 +204,7 @@ def stored_incident(tx: Transaction, incident_id: str) -> tuple[Mapping[str, Any
     """
     row = tx.row("incidents/by_key", key=incident_key(tx.tenant, incident_id))
     if row is not None:
-        return row["properties"], state_of(row["properties"])
+        return _read(row["properties"])
     rows = tx.rows("incidents/by_prefix", prefix=incident_id, limit=_MOST_CANDIDATES + 1) if incident_id else []
     if not rows:
         raise NotFoundError(f"No incident has the id {incident_id!r}, or one that begins so.")
@@ -212,15 +213,28 @@ def stored_incident(tx: Transaction, incident_id: str) -> tuple[Mapping[str, Any
             f"Several incidents have ids that begin with {incident_id!r}: give more of it.",
             candidates=[row["properties"]["incident"] for row in rows[:_MOST_CANDIDATES]],
         )
-    return rows[0]["properties"], state_of(rows[0]["properties"])
+    return _read(rows[0]["properties"])
+
+
+def _read(stored: Mapping[str, Any]) -> tuple[Mapping[str, Any], IncidentState]:
+    """Derive the properties and the state of a stored incident from its log.
+
+    Neo4j may read some properties of a node before a write and others after it, so those beside the log may be older.
+    """
+    log, reached = _log(stored)
+    state = incident_state(log, reached)
+    return {**stored, **incident_properties(log, state, reached)}, state
 
 
 def state_of(stored: Mapping[str, Any]) -> IncidentState:
     """Derive the state of a stored incident from its log."""
+    return incident_state(*_log(stored))
+
+
+def _log(stored: Mapping[str, Any]) -> tuple[list[IncidentEntry], IncidentEntry | None]:
     reached = stored.get(REACHED)
-    return incident_state(
-        map(IncidentEntry.of, stored.get(ENTRIES) or ()), None if reached is None else IncidentEntry.of(reached)
-    )
+    entries = [IncidentEntry.of(text) for text in stored.get(ENTRIES) or ()]
+    return entries, None if reached is None else IncidentEntry.of(reached)
 
 
 def _taken(record: IncidentRecord) -> ActionTaken:
