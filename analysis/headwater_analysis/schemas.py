@@ -46,7 +46,7 @@ class FieldType:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaChange:
+class DifferentColumn:
     """A column that differs between two schemas of a dataset.
 
     Attributes:
@@ -90,7 +90,7 @@ class KnownSchema:
     first_seen: datetime | None
     last_seen: datetime | None
     columns_total: int
-    changes: tuple[SchemaChange, ...] | None
+    changes: tuple[DifferentColumn, ...] | None
     changes_total: int
 
 
@@ -163,16 +163,16 @@ def types_of(tx: Transaction, keys: Sequence[str], column: str, *, most: int) ->
     )
 
 
-def changes(before: Mapping[str, FieldType], after: Mapping[str, FieldType]) -> Iterator[SchemaChange]:
+def changes(before: Mapping[str, FieldType], after: Mapping[str, FieldType]) -> Iterator[DifferentColumn]:
     """Changes between two schemas: removed fields in the order of `before`, then others in the order of `after`."""
     for path, was in before.items():
         if path not in after:
-            yield SchemaChange(DiffChange.REMOVED, path, was, None)
+            yield DifferentColumn(DiffChange.REMOVED, path, was, None)
     for path, now in after.items():
         if (earlier := before.get(path)) is None:
-            yield SchemaChange(DiffChange.ADDED, path, None, now)
+            yield DifferentColumn(DiffChange.ADDED, path, None, now)
         elif earlier.differs(now):
-            yield SchemaChange(DiffChange.CHANGED, path, earlier, now)
+            yield DifferentColumn(DiffChange.CHANGED, path, earlier, now)
 
 
 def _known(schema: Mapping[str, Any], before: Mapping[str, Any] | None) -> KnownSchema:

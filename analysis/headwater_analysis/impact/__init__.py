@@ -23,7 +23,7 @@ from headwater_analysis.impact.impacted_assets import (
     ImpactedJob,
     ImpactHop,
     ImpactItem,
-    Owner,
+    ImpactOwner,
     SeverityTotal,
 )
 from headwater_analysis.impact.policy import (
@@ -44,10 +44,10 @@ __all__ = [
     "ImpactChange",
     "ImpactHop",
     "ImpactItem",
+    "ImpactOwner",
     "ImpactPage",
     "ImpactedConsumer",
     "ImpactedJob",
-    "Owner",
     "Policy",
     "SchemaChange",
     "Severity",

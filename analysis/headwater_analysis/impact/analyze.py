@@ -23,7 +23,7 @@ from headwater_analysis.impact.impacted_assets import (
     ImpactedJob,
     ImpactHop,
     ImpactItem,
-    Owner,
+    ImpactOwner,
     SeverityTotal,
 )
 from headwater_analysis.impact.policy import SEVERITIES, Policy, default_policy
@@ -237,7 +237,7 @@ class ImpactDetails:
     def _job(self, key: str) -> Asset:
         return job_asset(self.rows.jobs[key]["properties"])
 
-    def _owners_of_job(self, key: str) -> tuple[Owner, ...]:
+    def _owners_of_job(self, key: str) -> tuple[ImpactOwner, ...]:
         return _owners(self.rows.jobs[key], self._job(key))
 
 
@@ -245,8 +245,8 @@ def _hit(step: WalkStep[ImpactVisit]) -> HitStep:
     return HitStep(*step.facts)
 
 
-def _owners(row: Mapping[str, Any], of: Asset) -> tuple[Owner, ...]:
-    return tuple(Owner(owner.name, owner.type, of) for owner in owners_of(row))
+def _owners(row: Mapping[str, Any], of: Asset) -> tuple[ImpactOwner, ...]:
+    return tuple(ImpactOwner(owner.name, owner.type, of) for owner in owners_of(row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from headwater_analysis.trace import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ImpactOwner:
     """Owner of an asset.
 
     Attributes:
@@ -102,7 +102,7 @@ class ImpactItem:
     path: tuple[ImpactHop, ...]
     reason: str
     action: str
-    owners: tuple[Owner, ...]
+    owners: tuple[ImpactOwner, ...]
     propagates: bool
     decision: Decision
     criticality: str | None = None
@@ -130,7 +130,7 @@ class ImpactedJob:
     fails: bool
     hops: int
     reason: str
-    owners: tuple[Owner, ...]
+    owners: tuple[ImpactOwner, ...]
     criticality: str | None = None
 
 

@@ -11,7 +11,7 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.durations import duration_text
 from headwater_analysis.impact.change import ChangeType, ImpactChange, SchemaChange
-from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactItem, Owner
+from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactItem, ImpactOwner
 from headwater_analysis.impact.policy import Raise, Severity
 from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.spread import JobHit
@@ -375,7 +375,7 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"… and {count:,} more {what}."
 
 
-def _owned(owners: tuple[Owner, ...]) -> str:
+def _owned(owners: tuple[ImpactOwner, ...]) -> str:
     return f" ({', '.join(as_text(owner.name) for owner in owners)})" if owners else ""
 
 

@@ -10,7 +10,7 @@ from headwater_analysis.declared import declared_together
 from headwater_analysis.errors import NotFoundError
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.dataset import KnownColumn, known_column
-from headwater_analysis.known.tags_and_uses import Tag, tags_of
+from headwater_analysis.known.tags_and_uses import AssetTag, tags_of
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion
 from headwater_analysis.lineage.find_lineage import lineage_in
 from headwater_analysis.owners import OwnerName, owners_of
@@ -47,7 +47,7 @@ class ColumnDetails:
     details: KnownColumn
     types: tuple[KnownType, ...]
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     classification: str | None
     criticality: str | None
     declared: dict[str, Any]

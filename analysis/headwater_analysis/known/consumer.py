@@ -14,7 +14,7 @@ from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import Declared, declared_together, owners_by_key
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
-from headwater_analysis.known.tags_and_uses import JobUse, Tag, job_uses
+from headwater_analysis.known.tags_and_uses import AssetTag, JobUse, job_uses
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.quality import Check, quality_of
 from headwater_analysis.reader import Reader, Transaction
@@ -98,7 +98,7 @@ class ConsumerDetails:
     withdrawn: bool
     description: str | None
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     criticality: str | None
     on_call: str | None
     contact: str | None
@@ -173,7 +173,7 @@ def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
         withdrawn=declared is None,
         **{name: stated.values.get(name) for name in _STATED},
         owners=owners_of(stated.values),
-        tags=tuple(Tag(*tag) for tag in stated.tags()),
+        tags=tuple(AssetTag(*tag) for tag in stated.tags()),
         declared=declared,
         reads=reads,
         reads_total=total,

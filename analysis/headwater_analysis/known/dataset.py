@@ -18,8 +18,8 @@ from headwater_analysis.declared import (
 from headwater_analysis.facets import Facet, facets_of
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.tags_and_uses import (
+    AssetTag,
     JobUse,
-    Tag,
     job_uses,
     tags_of,
 )
@@ -68,13 +68,13 @@ class KnownColumn:
     nullable: bool | None
     description: str | None
     current: bool
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     first_seen: datetime | None
     last_seen: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Symlink:
+class OtherName:
     """Another name of a dataset.
 
     Attributes:
@@ -131,7 +131,7 @@ class DatasetDetails:
     dataset: Asset
     description: str | None
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     classification: str | None
     criticality: str | None
     declared: Declared | None
@@ -140,7 +140,7 @@ class DatasetDetails:
     storage_format: str | None
     source_uri: Annotated[str | None, TEXT]
     known_as: tuple[str, ...]
-    symlinks: tuple[Symlink, ...]
+    symlinks: tuple[OtherName, ...]
     lifecycle: str | None
     gone: bool
     dropped_at: datetime | None
@@ -193,7 +193,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         declared=declared_together(tx, keys),
         declared_consumers=consumers_of_datasets(tx, keys),
         known_as=identities.known_as(asset.key),
-        symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
+        symlinks=tuple(OtherName(namespace, name, type_ or None) for namespace, name, type_ in links),
         gone=bool(own.get("dropped")),
         dropped_at=moment(own.get("dropped_at")),
         renamed_from=None if row["renamed_from"] is None else dataset_asset(row["renamed_from"]),
@@ -227,7 +227,7 @@ def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]
     return tuple(each for each in business_versions_of(tx, last) if any(output.key in keys for output in each.outputs))
 
 
-def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[Tag]) -> KnownColumn:
+def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[AssetTag]) -> KnownColumn:
     """Build a column from its Column node, its HAS_COLUMN relationship, and the tags of its dataset."""
     return KnownColumn(
         key=column["key"],

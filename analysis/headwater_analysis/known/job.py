@@ -13,8 +13,8 @@ from headwater_analysis.facets import Facet, facets_of
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.dataset import MOST_RUNS
 from headwater_analysis.known.tags_and_uses import (
-    DatasetUse,
-    Tag,
+    AssetTag,
+    JobDataset,
     dataset_use,
     tags_of,
 )
@@ -137,13 +137,13 @@ class JobDetails:
     job_type: str | None
     integration: str | None
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     criticality: str | None
     declared: Declared | None
     source: Source | None
-    inputs: tuple[DatasetUse, ...]
+    inputs: tuple[JobDataset, ...]
     inputs_total: int
-    outputs: tuple[DatasetUse, ...]
+    outputs: tuple[JobDataset, ...]
     outputs_total: int
     plan: KnownPlan | None
     queries: tuple[KnownQuery, ...]
@@ -210,12 +210,12 @@ def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
     return None if found == KnownRetention(None, None) else found
 
 
-def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
+def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[JobDataset, ...], int]:
     """Datasets that a job reads or writes, each once even if it has several names, and their number."""
     rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
     identities = Identities.of(tx)
     identities.look_at(row["dataset"]["key"] for row in rows)
-    uses: dict[str, DatasetUse] = {}
+    uses: dict[str, JobDataset] = {}
     for use in map(dataset_use, rows):
         shown = identities.shown(use.dataset.key)
         named = identities.named(shown)
@@ -224,7 +224,7 @@ def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple
     return tuple(uses.values()), names - (len(rows) - len(uses))
 
 
-def _joined(one: DatasetUse, other: DatasetUse) -> DatasetUse:
+def _joined(one: JobDataset, other: JobDataset) -> JobDataset:
     return replace(
         one,
         observed=one.observed or other.observed,

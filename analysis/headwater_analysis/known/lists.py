@@ -19,7 +19,7 @@ from headwater_analysis.declared import Declared, declared, declared_of_datasets
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, several_names
 from headwater_analysis.known.consumer import ConsumerName
-from headwater_analysis.known.tags_and_uses import Tag, tags_of
+from headwater_analysis.known.tags_and_uses import AssetTag, tags_of
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import moment
 from headwater_analysis.owners import OwnerName, owners_of
@@ -50,7 +50,7 @@ class ListedDataset:
 
     asset: Asset
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     classification: str | None
     criticality: str | None
     gone: bool
@@ -77,7 +77,7 @@ class ListedJob:
 
     asset: Asset
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     criticality: str | None
     first_seen: datetime | None
     last_seen: datetime | None
@@ -105,7 +105,7 @@ class ListedConsumer:
 
     consumer: ConsumerName
     owners: tuple[OwnerName, ...]
-    tags: tuple[Tag, ...]
+    tags: tuple[AssetTag, ...]
     criticality: str | None
     on_call: str | None
     contact: str | None
@@ -345,10 +345,10 @@ class _Listed(NamedTuple):
         return tuple(dict.fromkeys(owner for row in rows for owner in owners_of(row)))
 
     @property
-    def tags(self) -> tuple[Tag, ...]:
+    def tags(self) -> tuple[AssetTag, ...]:
         """Tags: reported by events, then declared."""
         reported = [tag for row in (self.own, *self.others) for tag in tags_of(row)]
-        return tuple(dict.fromkeys((*reported, *(Tag(*tag) for tag in self.declared.tags()))))
+        return tuple(dict.fromkeys((*reported, *(AssetTag(*tag) for tag in self.declared.tags()))))
 
     def stated(self, name: str) -> Any:
         """Return a property: reported by events, else declared."""

@@ -16,7 +16,7 @@ from headwater_analysis.reader import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class AssetTag:
     """A tag of a dataset, of one of its columns, or of a job.
 
     Attributes:
@@ -53,7 +53,7 @@ class JobUse:
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetUse:
+class JobDataset:
     """A dataset that a job reads or writes.
 
     Attributes:
@@ -72,11 +72,11 @@ class DatasetUse:
     last_seen: datetime | None
 
 
-def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
+def tags_of(properties: Mapping[str, Any]) -> tuple[AssetTag, ...]:
     """Build tags from a node's parallel lists `tags`, `tag_values`, `tag_fields` and `tag_sources`."""
     names = ("tags", "tag_values", "tag_fields", "tag_sources")
     rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
-    return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
+    return tuple(AssetTag(key, value, field or None, source or None) for key, value, field, source in rows if key)
 
 
 def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
@@ -89,9 +89,9 @@ def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse
     return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)
 
 
-def dataset_use(row: Mapping[str, Any]) -> DatasetUse:
+def dataset_use(row: Mapping[str, Any]) -> JobDataset:
     """Build a use from a READS or WRITES relationship (`link`) and its Dataset."""
-    return DatasetUse(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
+    return JobDataset(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
 
 
 def _link(link: Mapping[str, Any]) -> tuple[bool, bool, datetime | None, datetime | None]:

@@ -36,7 +36,7 @@ class TimelineQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class TimelinePart:
     """Summary of a part of a dataset that was read or written.
 
     Attributes:
@@ -101,8 +101,8 @@ class TimelineInterval:
     rows_dropped_late: int | None
     watermark_after: datetime | None
     code_version: str | None
-    consumed: tuple[Position, ...]
-    produced: tuple[Position, ...]
+    consumed: tuple[TimelinePart, ...]
+    produced: tuple[TimelinePart, ...]
     missing_before: int
     gaps: tuple[Break, ...]
     overlaps: tuple[Break, ...]

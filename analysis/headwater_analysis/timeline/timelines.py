@@ -27,9 +27,9 @@ from headwater_analysis.resolve import FoundNode
 from headwater_analysis.runs.run_names import resolve_owner
 from headwater_analysis.timeline.entries import (
     Break,
-    Position,
     Timeline,
     TimelineInterval,
+    TimelinePart,
     TimelineQuery,
     TimelineRun,
 )
@@ -42,7 +42,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _LONGEST = 200
 
 
-def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[Position, ...]:
+def positions(uses: Iterable[Mapping[str, Any]], *, produced: bool) -> tuple[TimelinePart, ...]:
     """Positions of the produced uses, or of the consumed uses."""
     return tuple(_position(use["dataset"], use["position"]) for use in uses if use["produced"] == produced)
 
@@ -55,14 +55,14 @@ def breaks(before: Mapping[str, Any] | None, kind: str) -> tuple[Break, ...]:
     return tuple(Break(*each) for each in zip(*lists, strict=True))
 
 
-def _position(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> Position:
+def _position(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> TimelinePart:
     kind = stored.get("position")
     ranges: tuple[OffsetSpan, ...] = ()
     if kind == "kafka":
         each = zip(stored["partitions"], stored["from"], stored["to_exclusive"], strict=True)
         ranges = tuple(OffsetSpan(*span) for span in each)
     certainty = Certainty.UNKNOWN if kind is None else Certainty(stored.get("certainty") or "UNKNOWN")
-    return Position(dataset_asset(dataset), kind, certainty, stored.get("rows"), ranges, _summary(kind, stored))
+    return TimelinePart(dataset_asset(dataset), kind, certainty, stored.get("rows"), ranges, _summary(kind, stored))
 
 
 def _summary(kind: str | None, stored: Mapping[str, Any]) -> str | None:

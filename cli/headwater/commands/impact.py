@@ -35,8 +35,8 @@ from headwater_analysis.impact import (
     ImpactChange,
     ImpactedConsumer,
     ImpactItem,
+    ImpactOwner,
     ImpactPage,
-    Owner,
     Policy,
     SchemaChange,
     Severity,
@@ -322,7 +322,7 @@ def _severity(severity: Severity, width: int = 0) -> Text:
     return Text(severity.ljust(width), style=_STYLES[severity])
 
 
-def _owners(owners: Iterable[Owner]) -> str:
+def _owners(owners: Iterable[ImpactOwner]) -> str:
     return shortened(", ".join(dict.fromkeys(owner.name for owner in owners)))
 
 

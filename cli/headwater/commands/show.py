@@ -28,7 +28,7 @@ from headwater_analysis.known import ColumnDetails, ConsumerDetails, DatasetDeta
 from headwater_analysis.known.consumer import ConsumedDataset
 from headwater_analysis.known.dataset import KnownColumn
 from headwater_analysis.known.job import KnownPlan
-from headwater_analysis.known.tags_and_uses import DatasetUse, JobUse, Tag
+from headwater_analysis.known.tags_and_uses import AssetTag, JobDataset, JobUse
 from headwater_analysis.lineage import Lineage
 from headwater_analysis.owners import OwnerName
 from headwater_analysis.runs import RunDetails
@@ -246,7 +246,7 @@ def _writers(reads: Sequence[ConsumedDataset]) -> Table:
 def _meaning(
     description: str | None,
     owners: Sequence[OwnerName],
-    tags: Sequence[Tag],
+    tags: Sequence[AssetTag],
     classification: str | None,
     criticality: str | None,
 ) -> Rows:
@@ -291,7 +291,7 @@ def _jobs(uses: Sequence[JobUse]) -> Table:
     return out
 
 
-def _datasets(uses: Sequence[DatasetUse]) -> Table:
+def _datasets(uses: Sequence[JobDataset]) -> Table:
     out = plain_table("dataset", "seen")
     for use in uses:
         name = asset_text(use.dataset)
@@ -299,7 +299,7 @@ def _datasets(uses: Sequence[DatasetUse]) -> Table:
     return out
 
 
-def _seen(use: JobUse | DatasetUse) -> str:
+def _seen(use: JobUse | JobDataset) -> str:
     words = [span_text(use.first_seen, use.last_seen)] if use.observed else []
     return ", ".join([*words, *(["declared"] if use.declared else [])])
 
@@ -337,7 +337,7 @@ def _completeness(plan: KnownPlan) -> str:
     return "complete" if plan.complete else f"incomplete ({shortened(plan.incomplete_reason or 'no reason is known')})"
 
 
-def _tags(tags: Iterable[Tag]) -> str | None:
+def _tags(tags: Iterable[AssetTag]) -> str | None:
     return _joined(f"{tag.key}{f'={tag.value}' if tag.value else ''}" for tag in tags)
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.show.names import span_text
-from headwater_analysis.schemas import DiffChange, FieldType, KnownSchema, KnownType, SchemaChange
+from headwater_analysis.schemas import DiffChange, DifferentColumn, FieldType, KnownSchema, KnownType
 
 _MOST_CHANGES = 8
 _STYLES = {DiffChange.ADDED: "green", DiffChange.REMOVED: "red", DiffChange.CHANGED: "yellow"}
@@ -55,7 +55,7 @@ def _changes(schema: KnownSchema) -> Text:
     return Text("\n").join(lines) if lines else Text("no known change; the order of columns may differ", "dim")
 
 
-def _change(change: SchemaChange) -> str:
+def _change(change: DifferentColumn) -> str:
     name = shortened(change.column)
     match change.before, change.after:
         case None, FieldType() as after:

@@ -12,7 +12,7 @@ from headwater_analysis.impact import (
     ImpactedJob,
     ImpactHop,
     ImpactItem,
-    Owner,
+    ImpactOwner,
     Severity,
     SeverityTotal,
 )
@@ -22,7 +22,7 @@ from headwater_analysis.lineage import Influence
 
 def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:
     """One asset, hit by one job, of three and two."""
-    owner = Owner(job.name, None, job)
+    owner = ImpactOwner(job.name, None, job)
     inputs = SeverityInputs(criticality=job.name, consumers=(ConsumerInput(job.name, "DASHBOARD", deadline=job.name),))
     because = (f"criticality {job.name}",)
     decision = Decision(Severity.DEGRADED, 1, 1, because, inputs, f"raised from DEGRADED to BREAKING: {because[0]}")

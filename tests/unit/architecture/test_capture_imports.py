@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-
-from support.import_graph import cycle, grouped, imported, module_graph, parsed
+from support.import_graph import cycle, grouped, imported, module_graph
 
 SPARK = "headwater_producers.spark"
 PRODUCERS = module_graph("headwater_producers")
@@ -45,12 +43,3 @@ def test_a_folder_imports_nothing_above_it() -> None:
         if folder(other).removeprefix(f"{SPARK}.") in above.get(folder(module), ())
     ]
     assert not faults, "\n".join(faults)
-
-
-def test_no_two_classes_have_one_name() -> None:
-    found: dict[str, list[str]] = {}
-    for module in PRODUCERS:
-        for node in parsed(module).body:
-            if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(module)
-    assert {name: where for name, where in found.items() if len(where) > 1} == {}

@@ -77,6 +77,13 @@ export interface Asset {
 
 export type AssetKind = "DATASET" | "COLUMN" | "JOB";
 
+export interface AssetTag {
+  key: string;
+  value: string;
+  column: string | null;
+  source: string | null;
+}
+
 export interface BadSince {
   of: Asset;
   first_bad: WritingStep | null;
@@ -285,7 +292,7 @@ export interface ColumnDetails {
   details: KnownColumn;
   types: KnownType[];
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   classification: string | null;
   criticality: string | null;
   declared: Record<string, unknown>;
@@ -324,7 +331,7 @@ export interface ConsumerDetails {
   withdrawn: boolean;
   description: string | null;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   criticality: string | null;
   on_call: string | null;
   contact: string | null;
@@ -385,7 +392,7 @@ export interface DatasetDetails {
   dataset: Asset;
   description: string | null;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   classification: string | null;
   criticality: string | null;
   declared: Declared | null;
@@ -394,7 +401,7 @@ export interface DatasetDetails {
   storage_format: string | null;
   source_uri: string | null;
   known_as: string[];
-  symlinks: Symlink[];
+  symlinks: OtherName[];
   lifecycle: string | null;
   gone: boolean;
   dropped_at: string | null;
@@ -444,15 +451,6 @@ export interface DatasetStatus {
   quality: CheckOutcome | null;
 }
 
-export interface DatasetUse {
-  dataset: Asset;
-  gone: boolean;
-  observed: boolean;
-  declared: boolean;
-  first_seen: string | null;
-  last_seen: string | null;
-}
-
 export interface Decision {
   by_rule: Severity;
   rule: number;
@@ -496,6 +494,13 @@ export interface Diff {
 export type DiffChange = "ADDED" | "REMOVED" | "CHANGED";
 
 export type DifferenceKind = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "DESCRIPTION" | "PARTITIONING" | "PRIVACY" | "ROWS" | "WRITE_MODE" | "POSITION" | "OUTPUT_REMOVED" | "OUTPUT_ADDED" | "INPUT_REMOVED" | "INPUT_ADDED";
+
+export interface DifferentColumn {
+  change: DiffChange;
+  column: string;
+  before: FieldType | null;
+  after: FieldType | null;
+}
 
 export interface Drawing {
   start: Asset;
@@ -739,7 +744,7 @@ export interface ImpactChange {
   dataset: string;
   column: string | null;
   type: ChangeType | null;
-  schema: ChangeSchemaChange | null;
+  schema: SchemaChange | null;
   new_name: string | null;
   new_type: string | null;
   nullable: boolean | null;
@@ -763,13 +768,19 @@ export interface ImpactItem {
   path: ImpactHop[];
   reason: string;
   action: string;
-  owners: Owner[];
+  owners: ImpactOwner[];
   propagates: boolean;
   decision: Decision;
   criticality: string | null;
   gone: boolean;
   parts: Part[];
   possible: boolean;
+}
+
+export interface ImpactOwner {
+  name: string;
+  type: string | null;
+  of: Asset;
 }
 
 export interface ImpactedConsumer {
@@ -786,7 +797,7 @@ export interface ImpactedJob {
   fails: boolean;
   hops: number;
   reason: string;
-  owners: Owner[];
+  owners: ImpactOwner[];
   criticality: string | null;
 }
 
@@ -936,19 +947,28 @@ export interface IntervalPage {
   incidents?: IncidentMarks;
 }
 
+export interface JobDataset {
+  dataset: Asset;
+  gone: boolean;
+  observed: boolean;
+  declared: boolean;
+  first_seen: string | null;
+  last_seen: string | null;
+}
+
 export interface JobDetails {
   job: Asset;
   description: string | null;
   job_type: string | null;
   integration: string | null;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   criticality: string | null;
   declared: Declared | null;
   source: Source | null;
-  inputs: DatasetUse[];
+  inputs: JobDataset[];
   inputs_total: number;
-  outputs: DatasetUse[];
+  outputs: JobDataset[];
   outputs_total: number;
   plan: KnownPlan | null;
   queries: KnownQuery[];
@@ -1007,7 +1027,7 @@ export interface KnownColumn {
   nullable: boolean | null;
   description: string | null;
   current: boolean;
-  tags: Tag[];
+  tags: AssetTag[];
   first_seen: string | null;
   last_seen: string | null;
 }
@@ -1043,7 +1063,7 @@ export interface KnownSchema {
   first_seen: string | null;
   last_seen: string | null;
   columns_total: number;
-  changes: SchemasSchemaChange[] | null;
+  changes: DifferentColumn[] | null;
   changes_total: number;
 }
 
@@ -1119,7 +1139,7 @@ export interface LineageItem {
 export interface ListedConsumer {
   consumer: ConsumerName;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   criticality: string | null;
   on_call: string | null;
   contact: string | null;
@@ -1128,7 +1148,7 @@ export interface ListedConsumer {
 export interface ListedDataset {
   asset: Asset;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   classification: string | null;
   criticality: string | null;
   gone: boolean;
@@ -1137,7 +1157,7 @@ export interface ListedDataset {
 export interface ListedJob {
   asset: Asset;
   owners: OwnerName[];
-  tags: Tag[];
+  tags: AssetTag[];
   criticality: string | null;
   first_seen: string | null;
   last_seen: string | null;
@@ -1300,6 +1320,12 @@ export interface OpeningBody {
 
 export type Operation = "COPY" | "DERIVE" | "AGGREGATE" | "MASK" | "HASH" | "TOKENIZE" | "ENCRYPT" | "DROP";
 
+export interface OtherName {
+  namespace: string;
+  name: string;
+  type: string | null;
+}
+
 export interface Overview {
   asset: Asset;
   job: Asset | null;
@@ -1335,12 +1361,6 @@ export interface Overwrite {
   dataset: Asset;
   partitions: string[];
   why: string;
-}
-
-export interface Owner {
-  name: string;
-  type: string | null;
-  of: Asset;
 }
 
 export interface OwnerName {
@@ -1388,15 +1408,6 @@ export interface PartBody {
 }
 
 export type PartKind = "OFFSETS" | "FILES" | "SNAPSHOT" | "CHANGES" | "OTHER" | "UNKNOWN";
-
-export interface Position {
-  dataset: Asset;
-  position: string | null;
-  certainty: Certainty;
-  rows: number | null;
-  ranges: OffsetSpan[];
-  summary: string | null;
-}
 
 export interface Privacy {
   sources: SensitiveSource[];
@@ -1970,19 +1981,6 @@ export interface Superseded {
   at: string | null;
 }
 
-export interface Symlink {
-  namespace: string;
-  name: string;
-  type: string | null;
-}
-
-export interface Tag {
-  key: string;
-  value: string;
-  column: string | null;
-  source: string | null;
-}
-
 export interface Tainted {
   dataset: Asset;
   depth: number;
@@ -2025,12 +2023,21 @@ export interface TimelineInterval {
   rows_dropped_late: number | null;
   watermark_after: string | null;
   code_version: string | null;
-  consumed: Position[];
-  produced: Position[];
+  consumed: TimelinePart[];
+  produced: TimelinePart[];
   missing_before: number;
   gaps: Break[];
   overlaps: Break[];
   conflicts: number;
+}
+
+export interface TimelinePart {
+  dataset: Asset;
+  position: string | null;
+  certainty: Certainty;
+  rows: number | null;
+  ranges: OffsetSpan[];
+  summary: string | null;
 }
 
 export interface TimelineQuery {
@@ -2233,15 +2240,6 @@ export interface WritingStep {
   state: string | null;
   code_version: string | null;
   config_version: string | null;
-}
-
-export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
-
-export interface SchemasSchemaChange {
-  change: DiffChange;
-  column: string;
-  before: FieldType | null;
-  after: FieldType | null;
 }
 
 export interface FieldProblem {

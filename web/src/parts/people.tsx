@@ -1,6 +1,6 @@
 // Who is responsible, and who has to know: owners, contacts, tags, and declared consumers.
 
-import type { Declared, DatasetDetails, JobUse, OwnerName, ReadingConsumer, Tag } from "../app/answers";
+import type { Declared, DatasetDetails, JobUse, OwnerName, ReadingConsumer, AssetTag } from "../app/answers";
 import { place } from "../app/address";
 import { count } from "../app/format";
 import { t } from "../app/texts";
@@ -48,7 +48,7 @@ export function DatasetOwners({ details }: { details: DatasetDetails }) {
 export const tagText = ({ key, value }: { key: string; value: string }): string => (value && value !== "true" ? `${key}=${value}` : key);
 
 /** Tags, also declared ones. */
-export function tagsOf({ declared, tags }: { declared: Declared | null; tags: Tag[] }): { key: string; value: string }[] {
+export function tagsOf({ declared, tags }: { declared: Declared | null; tags: AssetTag[] }): { key: string; value: string }[] {
   const [keys, values] = [declaredList(declared, "tags"), declaredList(declared, "tag_values")];
   const stated = keys.map((key, index) => ({ key, value: values[index] ?? "" }));
   const known = new Set(tags.map(tagText));

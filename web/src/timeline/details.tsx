@@ -1,7 +1,7 @@
 // Details of a micro-batch, a bar of many, a gap or a run, with where to go from there.
 
 import { place, type Place } from "../app/address";
-import type { OverviewBar, Position, TimelineInterval, TimelineRun } from "../app/answers";
+import type { OverviewBar, TimelinePart, TimelineInterval, TimelineRun } from "../app/answers";
 import { spelled } from "../app/api";
 import { duration, number, offsets } from "../app/format";
 import { here } from "../app/navigation";
@@ -21,7 +21,7 @@ export function Details({ what }: { what: What }) {
 }
 
 /** Where what a micro-batch wrote is from: asked of the first thing that can be asked so. */
-export function origin(produced: readonly Position[]): Place | null {
+export function origin(produced: readonly TimelinePart[]): Place | null {
   for (const { dataset, ranges } of produced) {
     const range = ranges.find(({ start, end }) => end > start);
     if (range) return place("trace", {}, { query: { direction: "BACKWARD", topic: spelled(dataset), partition: String(range.partition), offset: String(range.start), end: String(range.end) } });
@@ -35,7 +35,7 @@ function Then({ at }: { at: string | null }) {
   return at && now?.route === "dataset" && now.tab === "lineage" ? <Link to={{ ...now, asOf: at }}>{w.lineageThen}</Link> : null;
 }
 
-const positions = (all: readonly Position[], title: string): [string, preact.ComponentChildren][] => all
+const positions = (all: readonly TimelinePart[], title: string): [string, preact.ComponentChildren][] => all
   .filter(({ ranges, summary }) => ranges.length || summary)
   .map((use) => [title, <><AssetLink asset={use.dataset} /> {use.ranges.length ? <code>{offsets(use.ranges)}</code> : use.summary}</>]);
 

@@ -1,6 +1,6 @@
 // View of one job: what it reads and writes, its plan and quality; its runs; its timeline.
 
-import type { Asset, DatasetDetails, DatasetUse, JobDetails, KnownQuery, RunItem } from "../app/answers";
+import type { Asset, DatasetDetails, JobDataset, JobDetails, KnownQuery, RunItem } from "../app/answers";
 import { place, type Place } from "../app/address";
 import { get, part, spelled } from "../app/api";
 import { useAsked } from "../app/asked";
@@ -46,7 +46,7 @@ function Shown({ at, details, id }: { at: Place<"job">; details: JobDetails; id:
   );
 }
 
-const USES: Column<DatasetUse>[] = [
+const USES: Column<JobDataset>[] = [
   { name: "dataset", title: t.dataset, cell: (row) => <span class={row.gone ? "gone" : ""}><AssetLink asset={row.dataset} under />{row.gone && <small class="muted"> {t.dropped}</small>}</span>, value: (row) => row.dataset.title ?? row.dataset.name },
   { name: "type", title: t.type, cell: (row) => row.dataset.type?.toLowerCase() ?? "–", value: (row) => row.dataset.type, wide: true },
   { name: "known", title: t.jobView.known, cell: (row) => knownBy(row), value: knownBy },
@@ -54,7 +54,7 @@ const USES: Column<DatasetUse>[] = [
   { name: "last", title: t.lastSeen, cell: (row) => <Time at={row.last_seen} short />, value: (row) => row.last_seen },
 ];
 
-export function knownBy({ observed, declared }: Pick<DatasetUse, "observed" | "declared">): string {
+export function knownBy({ observed, declared }: Pick<JobDataset, "observed" | "declared">): string {
   return observed && declared ? t.jobView.both : observed ? t.jobView.observed : declared ? t.jobView.declaredOnly : t.unknown;
 }
 
@@ -71,7 +71,7 @@ function Overview({ details }: { details: JobDetails }) {
   const owners = ownersOf(details);
   const tags = tagsOf(details);
   const [run] = details.runs;
-  const table = (title: string, uses: DatasetUse[], total: number, empty: string) => (
+  const table = (title: string, uses: JobDataset[], total: number, empty: string) => (
     <Section title={title}>
       <Table rows={uses} columns={USES} of={(row) => row.dataset.key} label={title} noun={t.jobView.datasets} empty={noneOf(details, empty)} beyond={beyondOf(uses.length, total)} />
     </Section>
