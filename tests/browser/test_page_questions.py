@@ -175,7 +175,7 @@ def test_picture_and_table_state_the_same_of_each_dataset(page: Page) -> None:
 def test_axe_finds_nothing_in_answers_about_records(
     chromium: Browser, served: str, declared_demo: Driver, width: int, colors: str
 ) -> None:
-    """Of micro-batches and files, which the estate has none of."""
+    """Micro-batches and files: the estate has none."""
     with without_errors(chromium, width=width, colors=colors) as page:
         page.goto(served)
         went = asked(page, "traces?topic=flights.departed&partition=0&offset=12&depth=all&limit=1000")
