@@ -6,14 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from headwater_analysis.errors import AnalysisError
-from headwater_analysis.incidents.recording import record_after
-from headwater_openlineage.intake.sink import Undeliverable
-from headwater_schemas.errors import LineageError
-from headwater_schemas.events import LineageEvent
+from headwater_analysis.incidents.actions import Prepared
+from headwater_analysis.incidents.questions import incident
+from headwater_analysis.incidents.recording import is_changed, reach_record, with_action
+from headwater_openlineage.intake.sink import IntakeSink, Undeliverable
 from headwater_schemas.visible import visible
 from headwater_server.asking import Graph
 from headwater_server.identity import SERVER
@@ -22,14 +22,22 @@ _log = logging.getLogger(__name__)
 _PAUSE_SECONDS: Final = 1.0
 _SECONDS: Final = 300.0
 """Time within which the graph has to get an action."""
+_TRIES: Final = 3
 _BY: Final = "headwater serve"
+
+
+@dataclass(slots=True)
+class _Waiting:
+    prepared: Prepared
+    until: float
+    tries: int = 0
 
 
 class ReachRecorder:
     """Records the reach of incidents in a separate thread, from `start` to `stop`, once the graph has the actions.
 
-    Of several actions on an incident that wait, the latest counts. Records that still wait when the server stops are
-    lost; `headwater incident refresh` makes them.
+    Of several actions on an incident that wait, the latest counts. A reach that can't be recorded is logged;
+    `headwater incident refresh` records it, and those that still wait when the server stops.
 
     Args:
         clock: seconds, never decreasing.
@@ -38,63 +46,67 @@ class ReachRecorder:
     def __init__(self, graph: Graph, clock: Callable[[], float] = time.monotonic) -> None:
         self._graph = graph
         self._clock = clock
-        self._waiting: dict[tuple[str, str], tuple[LineageEvent, float]] = {}
+        self._waiting: dict[tuple[str, str], _Waiting] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
     def start(self) -> None:
         """Start, if the server accepts actions."""
         if self._graph.sink is not None and self._graph.serve.declare:
-            threading.Thread(target=self._run, daemon=True, name="headwater-reach").start()
+            threading.Thread(target=self._run, args=(self._graph.sink,), daemon=True, name="headwater-reach").start()
 
     def stop(self) -> None:
         """Stop after the current record; doesn't wait for it."""
         self._stopped.set()
 
-    def record(self, incident: str, event: LineageEvent) -> None:
-        """Have the reach of an incident recorded once the graph has an action on it; doesn't wait.
-
-        Args:
-            incident: complete id of the incident.
-            event: event of the action.
-        """
+    def record(self, prepared: Prepared) -> None:
+        """Have the reach that an action changes recorded once the graph has the action; doesn't wait."""
+        if prepared.reached is None:
+            return
         with self._lock:
-            self._waiting[event.tenant, incident] = (event, self._clock() + _SECONDS)
+            waiting = _Waiting(prepared, self._clock() + _SECONDS)
+            self._waiting[prepared.event.tenant, prepared.reached] = waiting
 
-    def once(self) -> None:
+    def once(self, sink: IntakeSink) -> None:
         """Record the reach of each waiting incident whose action is in the graph."""
         with self._lock:
             waiting = list(self._waiting.items())
-        for (tenant, incident), (event, until) in waiting:
+        for key, each in waiting:
             if self._stopped.is_set():
                 return
-            if not self._is_recorded(tenant, incident, event) and self._clock() < until:
-                continue
-            with self._lock:
-                # Another action may have followed.
-                if self._waiting[tenant, incident][0] is event:
-                    del self._waiting[tenant, incident]
+            if self._is_done(*key, each, sink):
+                with self._lock:
+                    # Another action may have followed.
+                    if self._waiting[key] is each:
+                        del self._waiting[key]
 
-    def _is_recorded(self, tenant: str, incident: str, event: LineageEvent) -> bool:
-        sink = self._graph.sink
-        if sink is None:
-            raise RuntimeError("a server without a sink accepts no actions")
+    def _is_done(self, tenant: str, name: str, waiting: _Waiting, sink: IntakeSink) -> bool:
         reader = self._graph.reader(replace(SERVER, tenant=tenant))
         try:
-            record = record_after(reader, incident, event, by=_BY, arrivals=self._graph.arrivals)
-            if record is None:
+            if any(with_action(reader, event) is None for event in waiting.prepared.events):
+                if self._clock() < waiting.until:
+                    return False
+                _unrecorded(name, f"the graph didn't get the action within {_SECONDS:g} s")
+                return True
+            found = incident(reader, name, with_owners=False, detailed=False, arrivals=self._graph.arrivals)
+            if is_changed(found):
+                sink.send([reach_record(reader, found, by=_BY)], partial(_settled, name))
+        except Exception as error:  # noqa: BLE001 - whatever it is, other incidents are to be recorded
+            waiting.tries += 1
+            if waiting.tries < _TRIES:
                 return False
-            sink.send([record], _logged)
-        except (AnalysisError, LineageError) as error:
-            _log.warning("The reach of %s wasn't recorded: %s", visible(incident), visible(str(error)))
-            return False
+            _unrecorded(name, f"{type(error).__name__}: {error}")
         return True
 
-    def _run(self) -> None:
+    def _run(self, sink: IntakeSink) -> None:
         while not self._stopped.wait(_PAUSE_SECONDS):
-            self.once()
+            self.once(sink)
 
 
-def _logged(failures: Sequence[Undeliverable]) -> None:
+def _settled(name: str, failures: Sequence[Undeliverable]) -> None:
     for failure in failures:
-        _log.warning("A record of an incident's reach isn't on the topic: %s", visible(failure.reason))
+        _unrecorded(name, failure.reason)
+
+
+def _unrecorded(name: str, reason: str) -> None:
+    _log.warning("The reach of %s wasn't recorded: %s. `headwater incident refresh` does it.", name, visible(reason))

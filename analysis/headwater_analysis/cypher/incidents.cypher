@@ -92,7 +92,7 @@ RETURN n.incident AS incident, n.state AS state ORDER BY n.opened_at, n.key
 UNWIND $given.states AS state
 MATCH (n:HwIncident {state: state})
 WHERE n.tenant = $given.tenant AND n.scope = $given.scope
-RETURN n.incident AS incident ORDER BY n.opened_at, n.key
+RETURN n.incident AS incident, n.severity AS severity, n.type AS type ORDER BY n.opened_at, n.key
 
 // open: Open incidents, the latest opened first
 MATCH (n:HwIncident)

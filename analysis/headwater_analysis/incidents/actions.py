@@ -41,12 +41,7 @@ PRODUCER: Final = "https://headwater/incident"
 _DIGITS: Final = 10
 
 
-_CHANGE_REACH: Final = (
-    IncidentAction.OPENED,
-    IncidentAction.SCOPE_CHANGED,
-    IncidentAction.REPAIRED,
-    IncidentAction.REOPENED,
-)
+_CHANGE_REACH: Final = (IncidentAction.SCOPE_CHANGED, IncidentAction.REPAIRED, IncidentAction.REOPENED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +133,8 @@ class Prepared:
         left: for RESOLVED: bad data that is left or possibly left, as a sentence; empty: certainly nothing is left.
         carried: for MERGED and SUPERSEDED: event that adds the incident's parts to the incident that replaces it; None:
             that incident already has all these parts.
+        reached: id of the incident whose reach the action may change: for MERGED and SUPERSEDED the one that replaces
+            this one; None: it changes no reach.
         was_open: whether the incident was open before. An opening then adds its parts to the open incident of its
             cause.
     """
@@ -147,13 +144,7 @@ class Prepared:
     was_open: bool
     left: str = ""
     carried: LineageEvent | None = None
-
-    @property
-    def reached_anew(self) -> tuple[str, LineageEvent] | None:
-        """The open incident whose reach the action changes, and the event that changes it; None: no reach changes."""
-        event = self.event if self.carried is None else self.carried
-        body = action_of(event)
-        return (body.incident, event) if body.action in _CHANGE_REACH else None
+    reached: str | None = None
 
     @property
     def published(self) -> PublishedAction:
@@ -175,7 +166,8 @@ class Prepared:
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
     """Prepare the opening of an incident; if an incident of the same cause is open, add the parts to it.
 
-    An incident with exactly these parts has the same cause, unless the opening names a cause.
+    Without a cause, an open incident with exactly these parts has the same cause, if the opening states no other
+    severity and type.
 
     The id is derived from the cause and the number of earlier incidents of this cause. So two openings of one cause at
     the same time, or an opening that is sent twice, open only one incident.
@@ -194,7 +186,12 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
         open_ = [row["incident"] for row in rows if row["state"] in OPEN]
         if not open_ and given.cause is None:
             texts, states = sorted(map(scope_text, scope)), [str(state) for state in OPEN]
-            open_ = [row["incident"] for row in tx.rows("incidents/of_scope", scope=texts, states=states)]
+            open_ = [
+                row["incident"]
+                for row in tx.rows("incidents/of_scope", scope=texts, states=states)
+                # An opening doesn't replace them in an open incident.
+                if given.severity in (None, row["severity"]) and given.type in (None, row["type"])
+            ]
         incident = open_[0] if open_ else _id(tx.tenant, cause, len(rows))
         body = IncidentEvent(
             incident=incident,
@@ -208,7 +205,8 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
             cause=cause,
             scope=scope,
         )
-        return Prepared(incident=incident, event=_event(body, tx.tenant, now), was_open=bool(open_))
+        event = _event(body, tx.tenant, now)
+        return Prepared(incident=incident, event=event, was_open=bool(open_), reached=incident)
 
     return reader.read(question)
 
@@ -287,7 +285,10 @@ def action(
                 f"{incident} isn't repaired: {left} Repair it, declare parts repaired, or add `force`.",
                 field="resolution",
             )
-        return Prepared(incident=incident, event=event, was_open=state.is_open, left=left, carried=carried)
+        reached = into or (incident if given.action in _CHANGE_REACH else None)
+        return Prepared(
+            incident=incident, event=event, was_open=state.is_open, left=left, carried=carried, reached=reached
+        )
 
     return reader.read(question)
 

@@ -345,9 +345,10 @@ class ReachChange:
             scope became smaller or is better known.
         new: for CHANGED: offset ranges, files, versions and other parts that are listed now, and not in the record.
         gone: for CHANGED: those that are listed in the record, and not now.
-        by: for REACHED and CLEARED, if the record lacks the dataset: runs and micro-batches that wrote bad data to the
-            dataset. For CHANGED: those that wrote `new`, maybe together with data of the record. Empty where the data
-            is of the scope, and where no known step wrote it.
+        by: runs and micro-batches that wrote the bad data of a dataset that is REACHED, or CLEARED and not in the
+            record; for CHANGED those that wrote `new`, maybe together with data of the record. At most 100, the nearest
+            first. Empty where the data is of the scope, and where no known step wrote it.
+        by_total: number of all of them.
         exact: for CHANGED: false: some parts aren't recorded, or aren't known as ranges, files or versions. Data of
             `new` may have been bad before, data of `gone` may still be bad, and there may be more of both.
     """
@@ -357,6 +358,7 @@ class ReachChange:
     new: tuple[Part, ...] = ()
     gone: tuple[Part, ...] = ()
     by: tuple[Step, ...] = ()
+    by_total: int = 0
     exact: bool = True
 
 

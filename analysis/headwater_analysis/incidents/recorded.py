@@ -31,6 +31,8 @@ MOST_DATASETS: Final = 1_000
 """Maximum number of datasets in an event: the nearest to the bad records. A larger reach is recorded incompletely."""
 MOST_PARTS: Final = 100
 """Maximum number of parts of a dataset, and of files and offset ranges of a part, that an event names."""
+MOST_WRITERS: Final = 100
+"""Maximum number of steps that an answer names as writers of what is new in a dataset."""
 MOST_BYTES: Final = 400_000
 """Maximum bytes of the datasets recorded with their parts (the nearest); others have a digest of them only."""
 
@@ -136,8 +138,9 @@ def changes(record: Iterable[ReachedDataset], reach: IncidentReach) -> tuple[Rea
         if new is None:
             found.append(ReachChange(dataset=name, change="NOT_REACHED"))
         elif old is None or (old.cleared and new.parts):
-            steps = tuple(hop.step for hop in _writers(new, hops))
-            found.append(ReachChange(dataset=name, change="REACHED" if new.parts else "CLEARED", by=steps))
+            steps = [hop.step for hop in _writers(new, hops) if old is None or _made(hop, new.asset, new.parts)]
+            change = "REACHED" if new.parts else "CLEARED"
+            found.append(ReachChange(dataset=name, change=change, by=tuple(steps[:MOST_WRITERS]), by_total=len(steps)))
         elif not new.parts and not old.cleared:
             found.append(ReachChange(dataset=name, change="CLEARED"))
         elif _digest(new.parts) != old.digest:
@@ -150,10 +153,11 @@ def _writers(found: CollectedDataset, hops: Mapping[int, Hop]) -> list[Hop]:
 
 
 def _made(hop: Hop, dataset: Asset, parts: Iterable[Part]) -> bool:
-    """Return whether a step wrote some data of parts of a dataset."""
-    timeless = [replace(part, since=None, until=None) for part in parts]
-    made = [replace(each, since=None, until=None) for each in hop.outputs if each.dataset.key == dataset.key]
-    return _beyond(timeless, made) != _beyond(timeless, ())
+    """Return whether a step wrote some data of parts of a dataset; of parts without ranges and files, maybe."""
+    made = [each for each in hop.outputs if each.dataset.key == dataset.key]
+    listed = [part for part in parts if part.offsets or part.files]
+    kinds = {part.kind for part in parts if not (part.offsets or part.files)}
+    return _beyond(listed, made) != _beyond(listed, ()) or any(each.kind in kinds for each in made)
 
 
 def _changed(name: str, old: ReachedDataset, new: CollectedDataset, hops: Mapping[int, Hop]) -> ReachChange:
@@ -161,12 +165,14 @@ def _changed(name: str, old: ReachedDataset, new: CollectedDataset, hops: Mappin
     is_cut = len(before) < old.part_count or any(MOST_PARTS in (len(one.offsets), len(one.files)) for one in before)
     every = [*before, *new.parts]
     added = () if is_cut else _beyond(new.parts, before)
+    steps = [hop.step for hop in _writers(new, hops) if _made(hop, new.asset, added)]
     return ReachChange(
         dataset=name,
         change="CHANGED",
         new=added,
         gone=_beyond(before, new.parts),
-        by=tuple(hop.step for hop in _writers(new, hops) if _made(hop, new.asset, added)),
+        by=tuple(steps[:MOST_WRITERS]),
+        by_total=len(steps),
         exact=not is_cut and len({part.kind for part in every}) == 1 and all(map(_is_listed, every)),
     )
 

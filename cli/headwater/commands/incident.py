@@ -123,14 +123,16 @@ def open_(
         description=description,
         reason=reason,
     )
-    perform(
-        run,
-        Deed(("incidents",), given, lambda reader: opening(reader, given, by=run.actor, now=datetime.now(UTC))),
-        IncidentAction.OPENED,
+    deed = Deed(
+        kind=IncidentAction.OPENED,
+        path=("incidents",),
+        body=given,
+        prepare=lambda reader: opening(reader, given, by=run.actor, now=datetime.now(UTC)),
         dry_run=dry_run,
         records=not no_reach,
         shows=not no_reach,
     )
+    perform(run, deed)
 
 
 @app.command("list")

@@ -1,6 +1,7 @@
 """Actions of commands on incidents: publish an action, and wait until the graph has it.
 
-Ctrl-C ends only the waiting: the action is on the topic already, and consumers will apply it.
+Ctrl-C ends the waiting, and leaves the reach unrecorded: the action is on the topic already, and consumers will apply
+it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from headwater.trace_options import arrived
 from headwater_schemas.events import IncidentAction, LineageEvent
 
 with without("numpy", "pandas"):
-    from headwater_analysis.errors import NotFoundError, QuestionError
+    from headwater_analysis.errors import AnalysisError, NotFoundError, QuestionError
     from headwater_analysis.incidents.actions import (
         GivenAction,
         GivenOpening,
@@ -46,7 +47,7 @@ with without("numpy", "pandas"):
     )
     from headwater_analysis.incidents.answers import Incident
     from headwater_analysis.incidents.questions import incident
-    from headwater_analysis.incidents.recording import reach_record, with_action
+    from headwater_analysis.incidents.recording import is_changed, reach_record, with_action
     from headwater_analysis.reader import Reader
 
 if TYPE_CHECKING:
@@ -153,101 +154,104 @@ def action_command(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """An action that is to be published, by this command or by a server.
+
+    Attributes:
+        kind: the action.
+        path: path of the server's operation.
+        body: its body.
+        prepare: builds the action, after a check against the graph.
+        dry_run: whether to print the event, and publish nothing.
+        records: whether to record the incident's reach if the action changes it.
+        shows: whether to print the whole incident with its reach.
+    """
+
+    kind: IncidentAction
+    path: tuple[str, ...]
+    body: GivenOpening | GivenAction
+    prepare: Callable[[Reader], Prepared]
+    dry_run: bool = False
+    records: bool = True
+    shows: bool = False
+
+
 def act(run: ActionRun, incident_id: str, given: GivenAction) -> None:
     """Publish an action on an existing incident, wait for it, and print the incident's new state.
 
     Raises:
         HeadwaterError: see `perform`.
     """
-    perform(
-        run,
-        Deed(
-            ("incidents", incident_id, "actions"),
-            given,
-            lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC), arrivals=arrived),
+    deed = Deed(
+        kind=given.action,
+        path=("incidents", incident_id, "actions"),
+        body=given,
+        prepare=lambda reader: action(
+            reader, incident_id, given, by=run.actor, now=datetime.now(UTC), arrivals=arrived
         ),
-        given.action,
     )
+    perform(run, deed)
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """An action that is to be published by this command, or by a server.
-
-    Attributes:
-        path: path of the server's operation.
-        body: its body, as JSON the server's.
-        prepare: builds the action, after a check against the graph.
-    """
-
-    path: tuple[str, ...]
-    body: GivenOpening | GivenAction
-    prepare: Callable[[Reader], Prepared]
-
-
-def perform(
-    run: ActionRun,
-    deed: Deed,
-    kind: IncidentAction,
-    *,
-    dry_run: bool = False,
-    records: bool = True,
-    shows: bool = False,
-) -> None:
+def perform(run: ActionRun, deed: Deed) -> None:
     """Publish an action, wait until the graph has it, record a changed reach, and print the result.
 
     If questions go to a server, it publishes the action, and records the reach.
 
-    Args:
-        kind: the action.
-        dry_run: whether to print the event, and publish nothing.
-        records: whether to record the incident's reach if the action changes it.
-        shows: whether to print the whole incident with its reach.
-
     Raises:
         HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get the action in time.
     """
-
-    def here(reader: Reader) -> Acted | None:
-        with in_words(_part_words):
-            prepared = deed.prepare(reader)
-        if dry_run:
-            console.result(msgspec.to_builtins(prepared.event))
-            return None
-        settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True)
-        _warn_of(prepared.left)
-        publish(settings, prepared.events)
-        found = None
-        if run.wait_seconds:
-            found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)
-            if records and prepared.reached_anew is not None:
-                of, event = prepared.reached_anew
-                waited(reader, of, event, run.wait_seconds)
-                recorded = record_reach(settings, reader, of, run)
-                found = recorded if of == prepared.incident else found
-        return _acted(prepared.published, kind, found)
-
-    def there(server: Server) -> Acted:
-        for option, is_given in (("--dry-run", dry_run), ("--no-reach", not records), ("--by", run.by is not None)):
-            if is_given:
-                raise InputError(f"{option} works only with a database, and this action goes to a server.")
-        with in_words(_part_words):
-            published = server.post(deed.path, PublishedAction, deed.body)
-        _warn_of(published.left or "")
-        found = None
-        if run.wait_seconds:
-            found = _until(lambda: _of_server(server, published, kind), published.incident, kind, run.wait_seconds)
-            found = server.get(("incidents", published.incident), Incident) if shows else found
-        return _acted(published, kind, found)
-
-    found = answer_of(here, there, tenant=run.tenant)
+    found = answer_of(
+        lambda reader: _published_here(run, deed, reader),
+        lambda server: _published_there(run, deed, server),
+        tenant=run.tenant,
+    )
     if found.answer is not None:
-        console.result(document(found.answer, found.graph), _view(found.answer, with_reach=shows))
+        console.result(document(found.answer, found.graph), _view(found.answer, with_reach=deed.shows))
+
+
+def _published_here(run: ActionRun, deed: Deed, reader: Reader) -> Acted | None:
+    """Publish an action; None: it was only printed."""
+    with in_words(_part_words):
+        prepared = deed.prepare(reader)
+    if deed.dry_run:
+        console.result(msgspec.to_builtins(prepared.event))
+        return None
+    settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True)
+    _warn_of(prepared.left)
+    publish(settings, prepared.events)
+    if not run.wait_seconds:
+        return _acted(deed, prepared.published, None)
+    found = [waited(reader, event, run.wait_seconds) for event in prepared.events][-1]
+    if deed.records and prepared.reached is not None:
+        recorded = _recorded(settings, reader, prepared.reached, run, detailed=deed.shows)
+        found = recorded if deed.shows and recorded is not None else found
+    return _acted(deed, prepared.published, found)
+
+
+def _published_there(run: ActionRun, deed: Deed, server: Server) -> Acted:
+    """Have a server publish an action.
+
+    Raises:
+        InputError: an option works only with a database.
+    """
+    ours = (("--dry-run", deed.dry_run), ("--no-reach", not deed.records), ("--by", run.by is not None))
+    for option in (name for name, is_given in ours if is_given):
+        raise InputError(f"{option} works only with a database, and this action goes to a server.")
+    with in_words(_part_words):
+        published = server.post(deed.path, PublishedAction, deed.body)
+    _warn_of(published.left or "")
+    if not run.wait_seconds:
+        return _acted(deed, published, None)
+    found = _until(lambda: _of_server(server, published, deed.kind), published.incident, deed.kind, run.wait_seconds)
+    return _acted(deed, published, server.get(("incidents", published.incident), Incident) if deed.shows else found)
 
 
 def _of_server(server: Server, published: PublishedAction, kind: IncidentAction) -> Incident | None:
     """Return an incident without its reach, once the server's graph has an action on it."""
-    with contextlib.suppress(NotFoundError):
+    # A server that is busy, or just away, has the action nevertheless.
+    with contextlib.suppress(NotFoundError, UnreachableError):
         found = server.get(("incidents", published.incident), Incident, {"reach": False})
         if any(each.at == published.at and each.action is kind for each in found.history):
             return found
@@ -263,12 +267,12 @@ def _warn_of(left: str) -> None:
         console.warning(shortened(left, 600))
 
 
-def _acted(published: PublishedAction, kind: IncidentAction, found: Incident | None) -> Acted:
+def _acted(deed: Deed, published: PublishedAction, found: Incident | None) -> Acted:
     return Acted(
         incident=published.incident,
-        action=kind,
+        action=deed.kind,
         event_id=published.event_id,
-        was_open=published.was_open if kind is IncidentAction.OPENED else None,
+        was_open=published.was_open if deed.kind is IncidentAction.OPENED else None,
         in_graph=found is not None,
         details=found,
     )
@@ -277,7 +281,7 @@ def _acted(published: PublishedAction, kind: IncidentAction, found: Incident | N
 def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     name = shortened(acted.incident)
     if acted.was_open is not None:
-        first = f"Added to {name}, which is open for the same cause." if acted.was_open else f"Opened {name}."
+        first = f"Added to {name}, which is open for the same cause or parts." if acted.was_open else f"Opened {name}."
     else:
         first = f"{name}: {views.action_words(acted.action)}."
     if acted.details is None:
@@ -287,19 +291,18 @@ def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
     return Text(f"{first} It is {views.status_words(acted.details.brief)} now.")
 
 
-def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float) -> Incident:
+def waited(reader: Reader, event: LineageEvent, seconds: float) -> Incident:
     """Wait until the graph has an action, and return the incident without its reach.
 
     Args:
-        incident_id: complete id of the incident.
         event: event of the published action.
         seconds: maximum time to wait.
 
     Raises:
         UnreachableError: the graph doesn't have the action in time.
     """
-    kind = action_of(event).action
-    return _until(lambda: with_action(reader, incident_id, event), incident_id, kind, seconds)
+    body = action_of(event)
+    return _until(lambda: with_action(reader, event), body.incident, body.action, seconds)
 
 
 def _until(look: Callable[[], Incident | None], incident_id: str, kind: IncidentAction, seconds: float) -> Incident:
@@ -315,16 +318,36 @@ def _until(look: Callable[[], Incident | None], incident_id: str, kind: Incident
     return found
 
 
-def record_reach(settings: Settings, reader: Reader, incident_id: str, run: ActionRun) -> Incident:
-    """Compute the reach of an incident, publish it, and return the incident once the graph has this record.
+def _recorded(
+    settings: Settings, reader: Reader, incident_id: str, run: ActionRun, *, detailed: bool
+) -> Incident | None:
+    """Record the reach; None: it can't be computed, which the action before doesn't fail for."""
+    try:
+        return record_reach(settings, reader, incident_id, run, detailed=detailed)
+    except AnalysisError as error:
+        console.warning(
+            f"The reach of {shortened(incident_id)} isn't recorded: {shortened(str(error), 600)} "
+            "`headwater incident refresh` records it."
+        )
+        return None
+
+
+def record_reach(
+    settings: Settings, reader: Reader, incident_id: str, run: ActionRun, *, detailed: bool = True
+) -> Incident:
+    """Compute the reach of an incident, publish it if it changed, and return the incident once the graph has it.
+
+    Args:
+        detailed: whether the answer has owners and what else a record lacks.
 
     Raises:
         HeadwaterError: see `perform`.
     """
-    found = incident(reader, incident_id, arrivals=arrived)
+    found = incident(reader, incident_id, with_owners=detailed, detailed=detailed, arrivals=arrived)
+    if not is_changed(found):
+        return found
     event = reach_record(reader, found, by=run.actor)
     publish(settings, [event])
     if not run.wait_seconds:
         return found
-    later = waited(reader, found.brief.incident, event, run.wait_seconds)
-    return replace(later, reach=found.reach)
+    return replace(waited(reader, event, run.wait_seconds), reach=found.reach)

@@ -170,7 +170,7 @@ def _publish(settings: Settings, reader: Reader, run: ActionRun, due: IncidentTo
     """Publish an opening, and record the incident's reach once the graph has it."""
     publish(settings, [prepared.event, *_assigned(due, prepared, by=run.actor, tenant=reader.tenant)])
     if run.wait_seconds:
-        waited(reader, prepared.incident, prepared.event, run.wait_seconds)
+        waited(reader, prepared.event, run.wait_seconds)
         record_reach(settings, reader, prepared.incident, run)
 
 

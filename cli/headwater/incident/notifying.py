@@ -315,7 +315,7 @@ def _publish(wired: NotifyRun, reader: Reader, incident: str) -> None:
         publish(wired.settings, [event])
         wired.sent.unrecorded.difference_update(some)
         if wired.run.wait_seconds:
-            waited(reader, incident, event, wired.run.wait_seconds)
+            waited(reader, event, wired.run.wait_seconds)
 
 
 _WORDS: Final = {

@@ -19,10 +19,9 @@ from headwater.trace_options import arrived
 
 with without("numpy", "pandas"):
     from headwater_analysis.amounts import amount
-    from headwater_analysis.incidents.answers import Incident, ReachChange
+    from headwater_analysis.incidents.answers import ReachChange
     from headwater_analysis.incidents.questions import incident, incidents
-    from headwater_analysis.incidents.recorded import is_record_complete
-    from headwater_analysis.incidents.recording import reach_record
+    from headwater_analysis.incidents.recording import is_changed, reach_record
     from headwater_analysis.reader import Reader
 
 _PAGE: Final = 500
@@ -108,7 +107,7 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
         event = reach_record(reader, found, by=run.actor)
         publish(settings, [event])
         if run.wait_seconds:
-            waited(reader, found.brief.incident, event, run.wait_seconds)
+            waited(reader, event, run.wait_seconds)
     reach = found.asked_reach
     return RefreshedIncident(
         incident=found.brief.incident,
@@ -119,17 +118,6 @@ def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: 
         changes=() if found.recorded is None else found.recorded.changes,
         unknown=views.unknown_words(reach),
     )
-
-
-def is_changed(found: Incident) -> bool:
-    """Return whether the reach of an incident differs from its latest record, or has no record.
-
-    Raises:
-        ValueError: the answer has no reach.
-    """
-    if found.recorded is None or found.recorded.changes:
-        return True
-    return found.recorded.complete != is_record_complete(found.asked_reach)
 
 
 def lines(items: Sequence[RefreshedIncident]) -> list[str]:

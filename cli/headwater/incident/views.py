@@ -263,7 +263,7 @@ def changed_lines(recorded: RecordedReach) -> list[str]:
 
 
 def _changed_words(change: ReachChange) -> str:
-    by = f"by {first_of(list(map(step_words, change.by)), _MOST_STEPS)}" if change.by else ""
+    by = f"by {first_of(list(map(step_words, change.by)), _MOST_STEPS, total=change.by_total)}" if change.by else ""
     if change.change != "CHANGED":
         return f"reached {by}{'; clean again' if change.change == 'CLEARED' else ''}"
     words = [f"new: {', '.join(filter(None, (_listed(change.new), by)))}"] if change.new else []

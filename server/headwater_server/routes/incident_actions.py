@@ -47,7 +47,7 @@ from headwater_server.parameters import LONGEST_NAME, AnyCase, Time
 from headwater_server.problems import OF_IDENTITY, OF_SENDING, ProblemType, problem
 from headwater_server.recording import ReachRecorder
 from headwater_server.routes.incidents import IncidentId
-from headwater_server.routes.intake import sent_events, unavailable
+from headwater_server.routes.intake import sent_events
 
 _PROBLEMS = problem_responses(
     ProblemType.QUESTION,
@@ -176,9 +176,13 @@ async def _published(request: HttpRequest, prepare: Callable[[Reader, str], Prep
     if outcome.refused:
         (refusal,) = outcome.refused.values()
         return problem(ProblemType.QUESTION, refusal.message[:_LONGEST_MESSAGE])
+    # An action that wasn't acknowledged may arrive all the same.
+    recorder: ReachRecorder = request.app.state.recorder
+    recorder.record(prepared)
     if outcome.unavailable is not None:
-        return unavailable()
-    if prepared.reached_anew is not None:
-        recorder: ReachRecorder = request.app.state.recorder
-        recorder.record(*prepared.reached_anew)
+        return problem(
+            ProblemType.KAFKA_UNAVAILABLE,
+            "Kafka hasn't acknowledged the action, which may arrive all the same: look at the incident's history "
+            "before you send it again.",
+        )
     return sent(prepared.published, status=201)

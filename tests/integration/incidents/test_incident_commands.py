@@ -161,8 +161,10 @@ def test_one_incident_for_the_same_scope(followed_pipeline: dict[str, str], head
     assert (again["incident"], again["was_open"]) == (name, True)
     other = headwater("incident", "open", "Another fault of it", *part, "--cause", "rule 8")
     assert (other["incident"] != name, other["was_open"]) == (True, False)
+    worse = headwater("incident", "open", "Worse", *part, "--severity", "sev1")
+    assert (worse["was_open"], worse["details"]["brief"]["severity"]) == (False, "SEV1")
     more = headwater("incident", "open", "More of it", "--query", "enrich", "--batches", "3..5", "--no-reach")
-    assert more["incident"] not in (name, other["incident"])
+    assert more["incident"] not in (name, other["incident"], worse["incident"])
 
 
 def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:

@@ -104,7 +104,10 @@ def test_as_by_the_commands(
                 False,
                 [f"dataset {CLEAN}, partition day=9"],
             )
-            headwater("incident", "resolve", more["incident"], "false_positive", "--reason", "Another day.")
+            headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=5", "--reason", "Not bad.")
+            headwater("incident", "merge", more["incident"], name)
+            eventually(lambda: headwater("incident", "list")["total"] == 1, patience(60))
+            headwater("incident", "scope", name, "--remove", "--dataset", CLEAN, "--partition", "day=9")
             for option in ("--dry-run", "--no-reach", "--by=ann"):
                 refused = headwater("incident", "open", "T", "--dataset", CLEAN, option, status=2)
                 assert "works only with a database" in refused["error"]["message"]

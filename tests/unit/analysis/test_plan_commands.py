@@ -8,7 +8,13 @@ import shlex
 import pytest
 
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.incidents.planning.commands import MOST_FILES, PlanCommands, clear_task, restore
+from headwater_analysis.incidents.planning.commands import (
+    MOST_FILES,
+    MOST_PARTITIONS,
+    PlanCommands,
+    clear_task,
+    restore,
+)
 from headwater_analysis.incidents.planning.orchestrators import PartitionRule, mapped
 from headwater_analysis.incidents.planning.replays import kafka_ranges
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind
@@ -29,7 +35,8 @@ def part(kind: PartKind, **more: object) -> Part:
 
 def words(found: Part) -> list[str]:
     """Options of the command that declares a part, between the dataset and the reason."""
-    parsed = shlex.split(COMMANDS.repair(found))
+    (command,) = COMMANDS.repair(found)
+    parsed = shlex.split(command)
     assert parsed[:6] == ["headwater", "incident", "repair", HOSTILE, "--dataset", f"n/{HOSTILE}"]
     assert parsed[-2:] == ["--reason", "Written again."]
     return parsed[6:-2]
@@ -52,6 +59,12 @@ def test_parts_are_declared_as_exactly_as_they_are_known() -> None:
     many = tuple(f"/lake/d=1/{n}" for n in range(MOST_FILES + 1))
     assert words(part(PartKind.FILES, files=many, file_count=len(many))) == ["--partition", "d=1"]
     assert words(part(PartKind.UNKNOWN)) == []
+
+
+def test_many_partitions_are_declared_by_several_commands() -> None:
+    many = tuple(f"d={number}" for number in range(MOST_PARTITIONS + 1))
+    commands = COMMANDS.repair(part(PartKind.FILES, files=("x",), file_count=2, partitions=many))
+    assert [command.count("--partition") for command in commands] == [MOST_PARTITIONS, 1]
 
 
 def test_a_tenant_of_its_own_is_named() -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
 from headwater.incident import views
 from headwater.incident.details import MOST_ROWS
-from headwater.incident.refreshing import is_changed
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.incidents.answers import IncidentPage, IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.incidents.gate import GateAnswer, Hold
+from headwater_analysis.incidents.recording import is_changed
 from headwater_analysis.incidents.unknown import with_unknown
 from headwater_analysis.trace import Part, PartKind
 from headwater_analysis.trace.traced_parts import Hop, RunBrief, Step, StepKind
@@ -165,14 +166,15 @@ def test_parts_that_are_new_or_gone_since_the_record() -> None:
     job = Asset(AssetKind.JOB, "j", "n", "enrich")
     run = Step(kind=StepKind.RUN, job=job, runs=(RunBrief(run_id="r"),))
     batches = Step(kind=StepKind.MICRO_BATCHES, job=job, runs=(), first_batch=7, last_batch=8)
+    by: dict[str, Any] = {"by": (batches, run), "by_total": 2}
     changes = (
-        ReachChange(dataset="n/a", change="CHANGED", new=files("p/2", "p/3"), gone=files("p/1"), by=(batches, run)),
+        ReachChange(dataset="n/a", change="CHANGED", new=files("p/2", "p/3"), gone=files("p/1"), **by),
         ReachChange(dataset="n/b", change="CHANGED", new=files("p/2"), exact=False),
         ReachChange(dataset="n/c", change="CHANGED", exact=False),
         ReachChange(dataset="n/d", change="CHANGED"),
         ReachChange(dataset="n/e", change="REACHED"),
-        ReachChange(dataset="n/f", change="REACHED", by=(run,)),
-        ReachChange(dataset="n/g", change="CLEARED", by=(run,)),
+        ReachChange(dataset="n/f", change="REACHED", by=(run,), by_total=1),
+        ReachChange(dataset="n/g", change="CLEARED", by=(run,), by_total=1),
     )
     assert views.changed_lines(replace(RECORDED, changes=changes)) == [
         "  n/a: new: 2, 3, by enrich batches 7..9, enrich (run r); gone: 1",

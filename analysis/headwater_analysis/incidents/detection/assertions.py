@@ -128,14 +128,16 @@ def _fault(
     # With several datasets the cause names none: the next run may write fewer datasets, and must have an equal cause.
     of_dataset = f" of {about[0].spelling}" if len(about) == 1 else ""
     severity = AssertionSeverity.of(outcome.severity)
-    # A warning has an incident of its own: added to that of an error, it would change the incident's severity.
+    # Another severity has an incident of its own: added to that of an error, it would change the incident's severity.
     stated = None if severity is AssertionSeverity.ERROR else severity.value
     in_cause = f" ({stated})" if stated else ""
+    # Without a column, several assertions of a rule may be of several columns: names of observed metrics say which.
+    named = rule if rule and outcome.column else outcome.assertion
     facts = ", ".join(filter(None, (rule, stated)))
     in_title = f" ({facts})" if facts else ""
     return DataFault(
         kind=DataFaultKind.ASSERTION,
-        cause=cause_text(f"assertion {rule or outcome.assertion}{in_cause}{column}{of_dataset} by {job}"),
+        cause=cause_text(f"assertion {named}{in_cause}{column}{of_dataset} by {job}"),
         title=f"{outcome.assertion}{in_title}{column}{of_dataset} failed in {job}",
         datasets=tuple(name for asset in about for name in datasets.names(asset)),
         part=part,

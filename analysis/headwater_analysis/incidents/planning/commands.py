@@ -13,10 +13,13 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_analysis.trace.uses import partitions_of
 from headwater_schemas.ranges import partition_text
 
+MOST_PARTITIONS: Final = 100
+"""Maximum number of partitions that a command names."""
 MOST_FILES: Final = 100
 """Maximum number of files that a command names; with more files, it names partitions, or the whole dataset."""
 FILE: Final = "--file"
 """Option with paths. Paths are texts of jobs (`texts`), which not every asker may see."""
+PARTITION: Final = "--partition"
 _AGAIN: Final = "Written again."
 _DONE: Final = "Repaired by its plan."
 _SCHEMES: Final = ("file", "s3", "s3a", "gs", "abfss", "wasbs", "hdfs", "dbfs")
@@ -61,14 +64,18 @@ class PlanCommands:
         """Command that declares a consumer repaired."""
         return self._line("incident", "repair", self._incident, "--consumer", consumer, "--reason", _DONE)
 
-    def repair(self, part: Part) -> str:
-        """Command that declares a part repaired, with the options of `narrowing`."""
+    def repair(self, part: Part) -> list[str]:
+        """Commands that declare a part repaired, with the options of `narrowing`; several if it has many partitions."""
         option, values = narrowing(part)
-        return self._line(
-            *("incident", "repair", self._incident, "--dataset", part.dataset.spelling),
-            *(word for value in values for word in (option, value)),
-            *("--reason", _AGAIN),
-        )
+        several = [values[at : at + MOST_PARTITIONS] for at in range(0, len(values), MOST_PARTITIONS)]
+        return [
+            self._line(
+                *("incident", "repair", self._incident, "--dataset", part.dataset.spelling),
+                *(word for value in each for word in (option, value)),
+                *("--reason", _AGAIN),
+            )
+            for each in (several if option == PARTITION else [values])
+        ]
 
     def _line(self, *words: str) -> str:
         return shlex.join(("headwater", *words, *self._tenant))
@@ -87,7 +94,7 @@ def narrowing(part: Part) -> tuple[str, list[str]]:
         return FILE, list(part.files)
     within = sorted(partitions_of(part)) if part.kind is PartKind.FILES else []
     if within and all(within):
-        return "--partition", within
+        return PARTITION, within
     return "", []
 
 

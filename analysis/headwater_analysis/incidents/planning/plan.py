@@ -301,11 +301,11 @@ class _Planner:
                     dict.fromkeys(
                         (
                             *(each.command(self._commands) for each in evidence),
-                            *map(self._commands.repair, others),
+                            *(text for part in others for text in self._commands.repair(part)),
                         )
                     )
                 ),
-                file_commands=tuple(map(self._commands.repair, of_files)),
+                file_commands=tuple(text for part in of_files for text in self._commands.repair(part)),
             )
             self._clean[dataset.key].add(number)
 
