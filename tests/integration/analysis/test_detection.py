@@ -304,6 +304,15 @@ def test_a_failed_check_of_each_source_opens_an_incident_of_its_type(
         assert {each.entry for each in found(reader, chosen).faults} == {entry}, rules
 
 
+def test_two_checks_of_one_rule_have_an_incident_each(clean_database: Driver, reader: Reader) -> None:
+    """Metrics of `observe` have no column: their names tell them apart."""
+    failing = tuple(observed_quality({"orders": {"not_null_id": False, "not_null_amount": False}}))
+    store(clean_database, [ran("load", [RAW], [files_use("/lake/orders", ["a"])], 0, quality=failing)])
+    detection = found(reader)
+    assert len({each.cause for each in detection.faults}) == 2
+    assert len(open_all(clean_database, reader, detection)) == 2
+
+
 @pytest.mark.parametrize(
     ("source", "warned", "failing"),
     [

@@ -11,6 +11,7 @@ from headwater_analysis.incidents import recorded
 from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.recorded import changes, reached
 from headwater_analysis.trace import OffsetSpan, Part, PartKind
+from headwater_analysis.trace.traced_parts import Hop, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty
 from support.incidents import asset, reach, tainted
 
@@ -90,3 +91,43 @@ def test_parts_beyond_the_size_of_a_record_are_only_a_digest(monkeypatch: pytest
     assert changes([record], reach_of(files("1"))) == ()
     [change] = changes([record], reach_of(files("2")))
     assert (change.change, change.new, change.gone, change.exact) == ("CHANGED", (), (), False)
+
+
+def test_writers_are_those_of_what_is_new() -> None:
+    """By ranges and files; without these, writers of parts of its kind. Those of data that was cleared are none."""
+
+    def now(*parts: Part, writes: dict[str, Part]) -> IncidentReach:
+        found = reach_of(*parts)
+        (one,) = found.blast.tainted
+        hops = tuple(a_hop(number, name, part) for number, (name, part) in enumerate(writes.items(), 1))
+        blast = replace(found.blast, tainted=(replace(one, hops=tuple(range(1, len(hops) + 1))),), hops=hops)
+        return replace(found, blast=blast)
+
+    def by(before: tuple[Part, ...], after: IncidentReach) -> list[str]:
+        (change,) = changes(reached(reach_of(*before)), after)
+        assert change.by_total == len(change.by)
+        return [step.runs[0].run_id for step in change.by]
+
+    assert by((files("1"),), now(files("1", "2"), writes={"a": files("1"), "b": files("2")})) == ["b"]
+    assert by((spans((0, 9)),), now(spans((0, 12)), writes={"a": spans((0, 9)), "b": spans((9, 12))})) == ["b"]
+    some = part(PartKind.FILES, file_count=10)
+    more = now(part(PartKind.FILES, file_count=22), writes={"a": files("1"), "b": some, "c": version("1")})
+    assert by((some,), more) == ["a", "b"]
+    cleared = now(files("2"), writes={"a": files("1"), "b": files("2")})
+    (change,) = changes(reached(reach_of()), cleared)
+    assert (change.change, [step.runs[0].run_id for step in change.by]) == ("REACHED", ["b"])
+
+
+def a_hop(number: int, run: str, made: Part) -> Hop:
+    step = Step(kind=StepKind.RUN, job=None, runs=(RunBrief(run_id=run),))
+    return Hop(
+        number=number,
+        depth=1,
+        after=(),
+        step=step,
+        inputs=(),
+        outputs=(made,),
+        certainty=Certainty.EXACT,
+        overall=Certainty.EXACT,
+        why="",
+    )
