@@ -147,6 +147,12 @@ describe("the path of a column", () => {
     expect([found.total, found.unlisted]).toEqual([901, 899]);
   });
 
+  it("is incomplete where the column lineage of one way is", () => {
+    const [up, down] = [way("UPSTREAM", [], []), way("DOWNSTREAM", [], [])];
+    expect(columnPath(start, [up, down], true).complete).toBe(true);
+    expect(columnPath(start, [up, { ...down, complete: false }], true).complete).toBe(false);
+  });
+
   it("lists each mapping once, also that of a dataset that isn't drawn", () => {
     const all = Array.from({ length: 80 }, (_, index) => column(`d${index}`, "x"));
     const edges = all.map(({ key }): [string, string] => ["orders.id", key]);

@@ -31,7 +31,7 @@ export function useKey(name: string, does: (() => void) | null): void {
   now.current = does;
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      if (event.key !== name || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || document.querySelector("dialog[open]")) return;
+      if (event.key !== name || event.repeat || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || document.querySelector("dialog[open]")) return;
       now.current?.();
     };
     document.addEventListener("keydown", pressed);

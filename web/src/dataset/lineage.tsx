@@ -111,7 +111,7 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   return (
     <div class="lineage">
       <Toolbar at={at} graph={graph} name={name} />
-      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} hits={impact} path={alone && { columns: alone.total, undrawn: view === "graph" ? alone.undrawn : 0 }} />
+      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} hits={impact} path={alone && { columns: alone.total, undrawn: view === "graph" ? alone.undrawn : 0, complete: alone.complete }} />
       <div class="lineage-body">
         {problem ? <div class="trouble-place"><Trouble problem={problem} again={drawing.again} choose={query.to && details ? (to) => step("dataset", { to }) : undefined} /></div>
           : onlyPath && view === "table" ? <div class="table-place">{alone ? <PathTable path={alone} column={query.col} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })} /> : <Waiting />}</div>
@@ -164,7 +164,7 @@ interface NotesGiven {
   changed: { map: Map<string, Change>; graph: Drawing } | null;
   hits: Impact | null;
   /** Columns on the path of one, and their datasets that aren't drawn. */
-  path: { columns: number; undrawn: number } | null;
+  path: { columns: number; undrawn: number; complete: boolean } | null;
 }
 
 /** In one line: what isn't drawn, and why. */
@@ -174,6 +174,7 @@ function Notes({ at, graph, shown, undrawn, changed, hits, path }: NotesGiven) {
   if (path !== null) {
     notes.push(t.pathOf(query.col, count(path.columns, ...t.nouns.column)));
     if (path.undrawn > 0) notes.push(t.pathUndrawn(path.undrawn));
+    if (!path.complete) notes.push(t.pathIncomplete);
   } else if (graph && shown) {
     const missing = graph.metadata.nodes_total - graph.nodes.length;
     if (viewOf(at) === "graph") {

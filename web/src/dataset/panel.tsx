@@ -110,7 +110,7 @@ function DatasetPanel({ at, dataset, column, start, graph, impact, severities, u
       <div id="panel-body" class="panel-body" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {!details ? <Answer asked={asked}>{() => null}</Answer>
           : tab === "about" ? <><OfNow asOf={at.asOf} /><About place={at} details={details} /></>
-          : tab === "columns" ? <Columns at={at} details={details} column={column} severities={severities} />
+          : tab === "columns" ? <>{severities.size > 0 && <OfNow asOf={at.asOf} />}<Columns at={at} details={details} column={column} severities={severities} /></>
           : tab === "jobs" ? <><OfNow asOf={at.asOf} /><Jobs at={at} details={details} /></>
           : (
             <>

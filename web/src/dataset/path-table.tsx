@@ -26,9 +26,9 @@ interface Given {
   onFind: (text: string) => void;
 }
 
-export function PathTable({ path: { mappings, unlisted }, column, ...kept }: Given) {
+export function PathTable({ path: { mappings, unlisted, complete }, column, ...kept }: Given) {
   return (
-    <Table {...kept} rows={mappings} columns={COLUMNS} of={({ key }) => key} label={t.pathLabel(column)} noun={t.nouns.mapping} empty={t.pathNothing}
+    <Table {...kept} rows={mappings} columns={COLUMNS} of={({ key }) => key} label={t.pathLabel(column)} noun={t.nouns.mapping} empty={complete ? t.pathNothing : t.columnView.noneKnown}
       beyond={unlisted > 0 ? t.columnsNotListed(unlisted) : undefined}
       actions={<button onClick={() => save(fileName(`${column}-path`, "csv"), csv(mappings, COLUMNS), "text/csv;charset=utf-8")}>{t.csv}</button>} />
   );

@@ -242,6 +242,8 @@ export interface ColumnPath extends Picture {
   unlisted: number;
   /** Datasets that aren't drawn. */
   undrawn: number;
+  /** False: column lineage on the way is missing or incomplete, so there may be more. */
+  complete: boolean;
 }
 
 /** Only the path of one column: all hops, both ways, no other column. */
@@ -284,6 +286,7 @@ export function columnPath(start: Asset, ways: readonly Lineage[], jobs: boolean
   return {
     boxes: [...boxes.values()], arrows: [...arrows.values()], mappings: [...mappings.values()],
     total: ways.reduce((sum, way) => sum + way.total, 1), unlisted: ways.reduce((sum, way) => sum + way.total - way.items.length, 0), undrawn: undrawn.size,
+    complete: ways.every(({ complete }) => complete),
   };
 }
 

@@ -107,6 +107,7 @@ export const lineage = {
   columnTo: "To column",
   pathLabel: (column: string) => `Path of ${column}`,
   columnsNotListed: (many: number) => `${count(many, "column isn't", "columns aren't")} listed`,
+  pathIncomplete: "the column lineage on the way is incomplete: there may be more",
   pathNothing: "No column is known that its values are from, or go into.",
   notHit: "not hit",
   notListedAsHit: "not among the listed hits",
