@@ -124,8 +124,8 @@ def test_a_failed_assertion_of_a_run_that_wrote(clean_database: Driver, reader: 
     )
     detection = found(reader)
     assert parts(detection) == {
-        "assertion COMPLETENESS by jobs/two": ["run two 30"],
-        "assertion COMPLETENESS of file:/lake/other by jobs/named": ["run named 10"],
+        "assertion COMPLETENESS not_null by jobs/two": ["run two 30"],
+        "assertion COMPLETENESS not_null of file:/lake/other by jobs/named": ["run named 10"],
         "assertion COMPLETENESS on id of file:/lake/orders by jobs/load": ["run load 0"],
     }
     assert detection.unknown == ()
@@ -217,7 +217,7 @@ def test_results_of_tools_open_incidents_by_their_rules(clean_database: Driver, 
         f"assertion DRIFT on price {orders}": "SCHEMA",
         f"assertion RANGE (WARN) on price {orders}": "BAD_RECORDS",
         f"assertion UNIQUENESS on id {other}": "DUPLICATES",
-        f"assertion REFERENTIAL (WARN) {other}": "BAD_RECORDS",
+        f"assertion REFERENTIAL relationships_of (WARN) {other}": "BAD_RECORDS",
     }
     effects = {each.brief.cause: each.asked_reach.all_columns for each in answers}
     assert effects[f"assertion DRIFT on price {orders}"] is FaultEffect.WARNS
@@ -383,7 +383,7 @@ def test_failed_assertions_of_micro_batches(clean_database: Driver, reader: Read
     stream = checked_stream((2, 3, 7))
     store(clean_database, stream.events())
     detection = found(reader)
-    cause = "assertion COMPLETENESS of file:/lake/orders by jobs/enrich"
+    cause = "assertion COMPLETENESS not_null of file:/lake/orders by jobs/enrich"
     query = f"query {stream.query_id}"
     assert parts(detection) == {cause: [f"{query}, batch {number}" for number in (7, 3, 2)]}
     [(name, _)] = open_all(clean_database, reader, detection)

@@ -30,7 +30,7 @@ OF_INCIDENTS = frozenset(
 """Operations about incidents: in the other examples none is open, which would mark their datasets."""
 OF_CAMPAIGNS = frozenset({"campaigns", "campaign"})
 """Operations about campaigns: in the other examples no run belongs to one."""
-OF_NOW = frozenset({"incident_figures", "campaign"})
+OF_NOW = frozenset({"incident_figures", "campaign", "open_incident", "act_on_incident"})
 """Operations whose answers depend on the time of the request: their examples show the form alone."""
 
 

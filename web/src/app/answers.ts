@@ -1537,6 +1537,7 @@ export interface ReachChange {
   new: Part[];
   gone: Part[];
   by: Step[];
+  by_total: number;
   exact: boolean;
 }
 

@@ -132,7 +132,7 @@ def _fault(
     stated = None if severity is AssertionSeverity.ERROR else severity.value
     in_cause = f" ({stated})" if stated else ""
     # Without a column, several assertions of a rule may be of several columns: names of observed metrics say which.
-    named = rule if rule and outcome.column else outcome.assertion
+    named = rule if rule and outcome.column else " ".join(filter(None, (rule, outcome.assertion)))
     facts = ", ".join(filter(None, (rule, stated)))
     in_title = f" ({facts})" if facts else ""
     return DataFault(
