@@ -31,6 +31,7 @@ from headwater.incident.parts import PART_OPTIONS, given_parts, part_fault
 from headwater.lean_imports import without
 from headwater.options import TenantOption
 from headwater.publishing import publish
+from headwater.remote.choice import chosen_server
 from headwater.settings import Settings, connected_settings
 from headwater.trace_options import arrived
 from headwater_schemas.events import IncidentAction, LineageEvent
@@ -202,6 +203,9 @@ def perform(run: ActionRun, deed: Deed) -> None:
     Raises:
         HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get the action in time.
     """
+    if chosen_server(run.tenant) is None:
+        # Both servers are reported in one line, and a missing setting before anything is asked.
+        connected_settings({"analysis.tenant": run.tenant}, kafka=not deed.dry_run, neo4j=True)
     found = answer_of(
         lambda reader: _published_here(run, deed, reader),
         lambda server: _published_there(run, deed, server),
