@@ -28,6 +28,7 @@ from support.page import (
     click_more,
     dataset,
     drawn,
+    go,
     places,
     search,
     titles,
@@ -55,10 +56,6 @@ def page(chromium: Browser, served: str, read_demo: Driver) -> Iterator[Page]:
     with without_errors(chromium) as opened:
         opened.goto(served)
         yield opened
-
-
-def go(page: Page, address: str) -> None:
-    page.evaluate("address => { location.hash = address }", address)
 
 
 def last_batch(job: str) -> int:

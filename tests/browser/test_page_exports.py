@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from support.page import dataset, drawn, without_errors
+from support.page import asked, dataset, drawn, without_errors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -62,11 +62,6 @@ def page(chromium: Browser, served: str, read_demo: Driver) -> Iterator[Page]:
         opened.goto(f"{served}/{DEPARTED}")
         drawn(opened)
         yield opened
-
-
-def asked(page: Page, path: str) -> Any:
-    """Answer of the API."""
-    return page.evaluate("async path => (await fetch(`api/v1/${path}`)).json()", path)
 
 
 def exported(page: Page, kind: str) -> bytes:

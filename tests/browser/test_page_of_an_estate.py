@@ -30,11 +30,13 @@ from support.gate import in_gate
 from support.graph.writing import hold
 from support.openlineage import run_id
 from support.page import (
+    axe_finds_nothing,
     click_box,
     click_less,
     click_more,
     dataset,
     drawn,
+    go,
     hover_box,
     places,
     titles,
@@ -105,10 +107,6 @@ def page(chromium: Browser, served: str, estate: Driver) -> Iterator[Page]:
         opened.goto(f"{served}/{HUB_ADDRESS}")
         drawn(opened)
         yield opened
-
-
-def go(page: Page, address: str) -> None:
-    page.evaluate("address => { location.hash = address }", address)
 
 
 def test_a_hub_is_drawn_with_its_most_important_readers_and_the_rest_is_counted(page: Page) -> None:
@@ -487,11 +485,5 @@ def test_axe_finds_nothing(chromium: Browser, served: str, estate: Driver, width
     routes = ROUTES if in_gate() else ROUTES | ROUTES_AT_NIGHT
     names = list(ROUTES)[list(WIDTHS).index(width) :: len(WIDTHS)] if in_gate() else list(routes)
     with without_errors(chromium, width=width, height=WIDTHS[width], colors=colors) as page:
-        for name in dict.fromkeys(["hub", *names]):
-            page.goto("about:blank")
-            page.goto(f"{served}/{routes[name]}")
-            expect(page.locator("h1").first).to_be_visible()
-            page.wait_for_load_state("networkidle")
-            # It is the answer that is looked at, not the form that asks for it or a word of what went wrong.
-            expect(page.locator(".waiting, .trouble")).to_have_count(0)
-            assert violations(page) == [], f"{name} at {width} px, {colors}"
+        addresses = {name: routes[name] for name in ["hub", *names]}
+        axe_finds_nothing(page, served, addresses, f"{width} px, {colors}")

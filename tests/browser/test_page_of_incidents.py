@@ -19,7 +19,7 @@ from headwater_schemas.events import DatasetRef, IncidentAction, IncidentEvent, 
 from headwater_schemas.events.build import lineage_event
 from support.demo_graph import DEMO_INCIDENT, declare_demo, open_demo
 from support.graph.writing import store
-from support.page import dataset, drawn, violations, without_errors
+from support.page import dataset, drawn, go, violations, without_errors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -55,10 +55,6 @@ def page(chromium: Browser, served: str, demo_graph: Driver, stack: StackUnderTe
 
 def target_of(stack: StackUnderTest) -> Neo4jTarget:
     return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-
-
-def go(page: Page, address: str) -> None:
-    page.evaluate("address => { location.hash = address }", address)
 
 
 def section(page: Page, heading: str) -> Locator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from headwater_analysis.declaring.files import read_file
 from support.demo_graph import DECLARED, demo_events
 from support.graph.writing import hold
-from support.page import dataset, drawn, search, titles, violations, without_errors
+from support.page import asked, axe_finds_nothing, dataset, drawn, go, search, titles, without_errors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -41,15 +41,6 @@ def page(chromium: Browser, served: str, declared_demo: Driver) -> Iterator[Page
     with without_errors(chromium) as opened:
         opened.goto(served)
         yield opened
-
-
-def go(page: Page, address: str) -> None:
-    page.evaluate("address => { location.hash = address }", address)
-
-
-def asked(page: Page, path: str) -> Any:
-    """Answer of the API."""
-    return page.evaluate("async path => (await fetch(`api/v1/${path}`)).json()", path)
 
 
 def section(page: Page, heading: str) -> Locator:
@@ -193,13 +184,7 @@ def test_axe_finds_nothing_in_answers_about_records(
             "timeline": f"{DEPARTED}?view=graph&timeline={quote(job, safe='')}",
             "as of": f"{DEPARTED}?view=graph&asof=2099-01-01T00:00:00Z&change=REMOVED&changedcol=value.carrier",
         }
-        for name, address in addresses.items():
-            page.goto("about:blank")
-            page.goto(f"{served}/{address}")
-            expect(page.locator("h1").first).to_be_visible()
-            page.wait_for_load_state("networkidle")
-            expect(page.locator(".waiting, .trouble")).to_have_count(0)
-            assert violations(page) == [], f"{name} at {width} px, {colors}"
+        axe_finds_nothing(page, served, addresses, f"{width} px, {colors}")
 
 
 @pytest.mark.nightly

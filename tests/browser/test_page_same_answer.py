@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from support.page import dataset, drawn, titles, without_errors
+from support.page import dataset, drawn, go, titles, without_errors
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -32,10 +32,6 @@ def page(chromium: Browser, served: str, read_demo: Driver) -> Iterator[Page]:
     with without_errors(chromium) as opened:
         opened.goto(served)
         yield opened
-
-
-def go(page: Page, address: str) -> None:
-    page.evaluate("address => { location.hash = address }", address)
 
 
 def rows(page: Page, place: str = ".table-place") -> Locator:

@@ -9,8 +9,11 @@ from urllib.parse import quote
 
 from axe_playwright_python.sync_playwright import Axe
 from headless_chromium import new_page
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from playwright.sync_api import Browser, Page
 
 
@@ -30,6 +33,16 @@ def without_errors(chromium: Browser, **options: Any) -> Iterator[Page]:
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         yield page
         assert not errors, errors
+
+
+def go(page: Page, address: str) -> None:
+    """Change the address within the page, as a link does."""
+    page.evaluate("address => { location.hash = address }", address)
+
+
+def asked(page: Page, path: str) -> Any:
+    """Answer of the API."""
+    return page.evaluate("async path => (await fetch(`api/v1/${path}`)).json()", path)
 
 
 def drawn(page: Page, boxes: int | None = None) -> None:
@@ -127,3 +140,15 @@ def violations(page: Page) -> list[tuple[str, str]]:
     """Violations of WCAG 2.2 AA that axe finds: each rule, with the beginning of the element that breaks it."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
     return [(each["id"], node["html"][:160]) for each in found.response["violations"] for node in each["nodes"]]
+
+
+def axe_finds_nothing(page: Page, served: str, addresses: Mapping[str, str], at: str) -> None:
+    """Look with axe at the answer of each address, by its name; `at` tells pages of other sizes and colours apart."""
+    for name, address in addresses.items():
+        page.goto("about:blank")
+        page.goto(f"{served}/{address}")
+        expect(page.locator("h1").first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        # It is the answer that is looked at, not the form that asks for it or a word of what went wrong.
+        expect(page.locator(".waiting, .trouble")).to_have_count(0)
+        assert violations(page) == [], f"{name} at {at}"
