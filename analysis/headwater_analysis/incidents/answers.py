@@ -489,6 +489,10 @@ class Incident:
     recorded: RecordedReach | None
     notified: tuple[SentNotification, ...]
 
+    def has_action(self, action: IncidentAction, at: datetime) -> bool:
+        """Return whether the history has an action of this time."""
+        return any(each.at == at and each.action is action for each in self.history)
+
     @property
     def asked_reach(self) -> IncidentReach:
         """Reach as the graph is now.

@@ -25,8 +25,7 @@ def with_action(reader: Reader, event: LineageEvent) -> Incident | None:
         found = incident(reader, wanted.incident, with_reach=False)
     except NotFoundError:
         return None
-    has = any(each.at == event.event_time and each.action is wanted.action for each in found.history)
-    return found if has else None
+    return found if found.has_action(wanted.action, event.event_time) else None
 
 
 def is_changed(found: Incident) -> bool:

@@ -257,8 +257,7 @@ def _of_server(server: Server, published: PublishedAction, kind: IncidentAction)
     # A server that is busy, or just away, has the action nevertheless.
     with contextlib.suppress(NotFoundError, UnreachableError):
         found = server.get(("incidents", published.incident), Incident, {"reach": False})
-        if any(each.at == published.at and each.action is kind for each in found.history):
-            return found
+        return found if found.has_action(kind, published.at) else None
     return None
 
 

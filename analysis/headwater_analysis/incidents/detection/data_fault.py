@@ -43,10 +43,15 @@ class AssertionSeverity(StrEnum):
     CRITICAL = "CRITICAL"
 
     @classmethod
+    def known(cls, word: str) -> AssertionSeverity | None:
+        """Return the severity for a known word, in upper or lower case; None: the word isn't known."""
+        upper = word.upper()
+        return cls.WARN if upper == "WARNING" else next((each for each in cls if each == upper), None)
+
+    @classmethod
     def of(cls, word: str | None) -> AssertionSeverity:
         """Return the severity for a tool's word, in upper or lower case."""
-        upper = (word or "").upper()
-        return cls.WARN if upper == "WARNING" else next((each for each in cls if each == upper), cls.ERROR)
+        return cls.known(word or "") or cls.ERROR
 
 
 _TYPES: Final = {

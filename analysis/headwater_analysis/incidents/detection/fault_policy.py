@@ -45,13 +45,12 @@ def _assertion_severity(given: object) -> AssertionSeverity:
         ValueError: the word is no severity.
     """
     word = str(given)
-    upper = "WARN" if word.upper() == "WARNING" else word.upper()
-    known = [each.value for each in AssertionSeverity]
-    if upper not in known:
-        nearest = difflib.get_close_matches(upper, known, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}"
-        raise ValueError(f"unknown severity of an assertion {word!r}; {hint}")
-    return AssertionSeverity(upper)
+    if (severity := AssertionSeverity.known(word)) is not None:
+        return severity
+    words = [each.value for each in AssertionSeverity]
+    nearest = difflib.get_close_matches(word.upper(), words, n=1)
+    hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(words)}"
+    raise ValueError(f"unknown severity of an assertion {word!r}; {hint}")
 
 
 def _stated(value: IncidentSeverity | IncidentType | None) -> IncidentSeverity | IncidentType | None:
